@@ -371,8 +371,7 @@ def _payload(card: Card, piece: Piece) -> SlackPayload:
 def _said_of(progress: Progress) -> str:
     """Return the state in Slack's own markup; its thread is right below, so needs no link."""
     until = _local(progress.until) if progress.until else ""
-    safe = progress.model_copy(update={"reason": escape(progress.reason)})
-    return progressed(safe, thread=say(texts.ITS_THREAD), until=until)
+    return progressed(progress, thread=say(texts.ITS_THREAD), until=until, escape=escape)
 
 
 def _local(at: datetime) -> str:

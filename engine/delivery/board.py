@@ -23,7 +23,6 @@ from engine.values.debate import ENDED, Debate, Status, short_code, side_of
 from engine.values.errors import NotFoundError, VenueAwayError, VenueError, VenueGoneError, why_of
 from engine.values.messages import Announcement, Phase, Progress, Reveal
 from engine.values.ports import Clock, Part, Permalinks
-from engine.values.text import headline
 from engine.values.verdicts import QUESTIONS, Question
 
 if TYPE_CHECKING:
@@ -93,7 +92,6 @@ async def with_link(
 
 LOOKED_BACK = 20  # debates
 RECENTLY = timedelta(hours=1)
-REASON_LENGTH = 500  # characters
 
 
 @dataclass(slots=True)
@@ -223,7 +221,7 @@ class Board:
             thread=debate.thread,
             until=None if waits else debate.vote_deadline,
             mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
-            reason=headline(why(debate), REASON_LENGTH),
+            reason=why(debate),
             revealed=revealed,
             result=await posted_reveal(self.store.outbox, debate) if told else None,
             veiled=told and mirror is not None and mirror.status not in ENDED,

@@ -34,6 +34,7 @@ from engine.values.errors import (
     VenueGoneError,
     VenueLockedError,
 )
+from engine.values.language import Text
 from engine.values.messages import (
     Alert,
     Announcement,
@@ -275,7 +276,7 @@ class Delivery:
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
-        await self.services.store.deliveries.abandon(lease, debate_id, str(error.text))
+        await self.services.store.deliveries.abandon(lease, debate_id, error.text)
         self._waited.discard(debate_id)
         self.services.notifier.publish("stop")
         self.services.notifier.notify(f"ended/{debate_id}")
@@ -340,7 +341,8 @@ class Delivery:
     async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
-        await self.services.store.queue.set_waiting(intent.debate, f"{WAITING}{error.text}")
+        waits = Text(WAITS_TO_POST, why=error.text)
+        await self.services.store.queue.set_waiting(intent.debate, waits)
         after = error.retry_after if isinstance(error, VenueAwayError) else pause
         await self.services.clock.sleep(max(after, pause))
 

@@ -82,6 +82,8 @@ _SETTING = re.compile(r" \(ROSTRUM_\w+\)|[,;](?: or)? [^,;.]*ROSTRUM_\w[^;.]*")
 
 def reason_of(error: RostrumError) -> str:
     """Return the full reason for a debate's end, as stored for the operator."""
+    if isinstance(error, StoppedError):
+        return error.text
     members = said_of(error)
     return f"{members} {error}" if members == HELD_UP else str(error)
 
@@ -176,7 +178,7 @@ def refusal_of(error: RostrumError) -> str:
 
 def without_settings(text: str) -> str:
     """Remove clauses that name a setting, which only the operator can change."""
-    return _SETTING.sub("", text)
+    return _SETTING.sub("", text) if _SETTING.search(text) else text
 
 
 async def posted_reveal(outbox: Outbox, debate: Debate) -> Reveal | None:

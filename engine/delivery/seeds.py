@@ -33,6 +33,7 @@ from engine.values.errors import (
     VenueError,
     VenueGoneError,
 )
+from engine.values.language import Text
 from engine.values.ports import Backoff, Clock
 from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
@@ -176,7 +177,7 @@ class SeedReactions:
             log.warning("reaction not added", debate=of, option="".join(options), why=why)
             if not away:
                 self._refused.add((target.place, target.message))
-                waits = WAITS_TO_REACT.format(why=error.text)
+                waits = Text(WAITS_TO_REACT, why=error.text)
                 asked = OpenQuestion(of, target.question, target.step)
                 await self.store.queue.set_waiting(of, waits, while_open=asked)
             if not options:  # nothing was found out

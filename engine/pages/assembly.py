@@ -31,7 +31,7 @@ from engine.values.language import speaking
 from engine.values.messages import Reveal
 from engine.values.text import redact
 from engine.values.verdicts import Ballot
-from engine.words.stored import say_stored
+from engine.words.translation import say
 
 LEAST_SAME = 80  # characters that are worth folding
 
@@ -81,7 +81,7 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
         head = head._replace(below=(*below, *head.below))
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows, debate.request.format) if rows else {}
-        waits = "" if head.trouble else redact(say_stored(why(debate, outside=True)))
+        waits = "" if head.trouble else redact(say(why(debate, outside=True)))
     return DebatePage(
         item=found.item,
         page=page,

@@ -114,10 +114,10 @@ class Recurrences:
         try:
             await self._begin(stored, series, recurring, debates, key)
         except _SkippedError as error:
-            return await self._skip(lease, stored, series.people, debates, str(error))
+            return await self._skip(lease, stored, series.people, debates, error.text)
         except _WaitsError as error:
             log.warning("scheduled debate waits", series=stored.name, why=str(error))
-            self._waits[stored.name] = str(error)
+            self._waits[stored.name] = error.text
             return False
         else:
             self._waits.pop(stored.name, None)
@@ -256,15 +256,15 @@ class Recurrences:
         await self.store.series.schedule(lease, stored.model_copy(update=changes))
 
 
-class _WaitsError(Exception):
+class _WaitsError(RostrumError):
     """It may begin a little later; the message is why not now."""
 
 
-class _SkippedError(Exception):
+class _SkippedError(RostrumError):
     """It cannot begin until someone changes something; the message is why."""
 
 
-def _explained(error: RostrumError) -> Exception:
+def _explained(error: RostrumError) -> RostrumError:
     match error:
         case BudgetError():
             return _WaitsError(OVER_LIMIT)
@@ -272,7 +272,7 @@ def _explained(error: RostrumError) -> Exception:
             return _WaitsError(N_("The platform or a model could not be reached."))
         case VenueError():
             return _SkippedError(NO_PLACE)
-    return _SkippedError(without_settings(str(error)))
+    return _SkippedError(without_settings(error.text))
 
 
 def key_of(due: datetime) -> str:

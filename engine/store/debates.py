@@ -25,7 +25,7 @@ from engine.values.errors import (
     StoreError,
     UsageError,
 )
-from engine.values.language import N_
+from engine.values.language import N_, from_stored, to_stored
 from engine.values.limits import Caps
 from engine.values.messages import Reveal
 from engine.values.text import clean, headline, redact
@@ -38,7 +38,7 @@ SEVERAL = N_("Several debates have the code {code}; give one of these instead: {
 
 def stopped(row: Any) -> StoppedError:
     """Return the error that ends the work on a debate that is asked to stop."""
-    return StoppedError(row.stop, ends="thread" if row.gone else "")
+    return StoppedError(from_stored(row.stop), ends="thread" if row.gone else "")
 
 
 def no_debate(name: str) -> str:
@@ -442,7 +442,7 @@ def move(
     model: str | None = None,
 ) -> None:
     """Change the status in one statement that also checks the old one; an end settles."""
-    moved = {"status": status, "before": BEFORE[status], "reason": reason}
+    moved = {"status": status, "before": BEFORE[status], "reason": to_stored(reason)}
     early = {"cause": cause, "model": model}
     if not connection.run(MOVE, debate=debate_id, **moved, **early):
         now = get_debate(connection, debate_id).status

@@ -8,6 +8,7 @@ from datetime import datetime
 from engine.store.database import Database, SqlConnection
 from engine.store.leases import Lease, guard
 from engine.store.outbox import GAPS, DeliveryState, Intent, count_gaps, to_intent
+from engine.values.language import to_stored
 from engine.values.messages import MESSAGE, Message
 from engine.values.ports import utc_now
 
@@ -87,8 +88,8 @@ class Deliveries:
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
-            connection.run(ABANDON, debate=debate_id, error=reason)
-            if connection.run(LOSE, debate=debate_id, reason=reason):
+            connection.run(ABANDON, debate=debate_id, error=str(reason))
+            if connection.run(LOSE, debate=debate_id, reason=to_stored(reason)):
                 connection.run(END_VOTE, debate=debate_id, now=utc_now())
             count_gaps(connection, debate_id)
 

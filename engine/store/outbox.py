@@ -15,6 +15,7 @@ from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, 
 from engine.store.targets import OpenQuestion, Target, accept_thumbs
 from engine.tally.questions import THUMBS
 from engine.values.debate import BallotKind, Status, Value
+from engine.values.language import StoredText
 from engine.values.messages import MESSAGE, Message, TurnPost
 from engine.values.ports import Part, utc_now
 from engine.values.verdicts import Question
@@ -65,7 +66,7 @@ class Intent(Value):
     refs: tuple[str, ...]
     state: DeliveryState
     deadline: datetime | None
-    reason: str
+    reason: StoredText
     due: datetime | None = None
 
 

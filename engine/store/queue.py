@@ -14,6 +14,7 @@ from engine.store.outbox import LOCK_DEBATE, Post, count_gaps, insert_posts
 from engine.store.targets import OpenQuestion
 from engine.values.debate import Debate, Setup, Status
 from engine.values.errors import UsageError
+from engine.values.language import to_stored
 from engine.values.limits import Caps
 from engine.values.ports import utc_now
 
@@ -165,7 +166,7 @@ class DebateQueue:
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
         """Record a request to stop a debate; it is read between steps."""
-        await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
+        await self._database.run(ASK_STOP, debate=debate_id, reason=to_stored(reason))
 
     async def set_waiting(
         self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None
@@ -177,11 +178,13 @@ class DebateQueue:
         """
         question, step = while_open[1:] if while_open else ("", "")
         asked = {"question": question, "step": step}
-        await self._database.run(SET_WAITING, debate=debate_id, reason=reason, **asked)
+        waits = to_stored(reason)
+        await self._database.run(SET_WAITING, debate=debate_id, reason=waits, **asked)
 
     async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
         """Forget what a debate waits for if it is one of these."""
-        await self._database.run(STOP_WAITING, debate=debate_id, reasons=list(reasons))
+        waits = list(map(to_stored, reasons))
+        await self._database.run(STOP_WAITING, debate=debate_id, reasons=waits)
 
     async def mark_scripted(self, debate_id: str) -> None:
         """Note that no person is known to be behind each vote on a debate."""

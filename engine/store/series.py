@@ -11,6 +11,7 @@ from engine.store.archive import TOLD, DebateRecord, ExportFilter, read_records
 from engine.store.database import Database, SqlConnection
 from engine.store.leases import Lease, guard
 from engine.values.debate import Cause, Status, Value
+from engine.values.language import StoredText, from_stored
 
 
 class StoredSeries(Value):
@@ -29,7 +30,7 @@ class StoredSeries(Value):
     platform: str | None = None
     community: str | None = None
     due_at: datetime | None = None
-    problem: str | None = None
+    problem: StoredText | None = None
 
     @property
     def recurs(self) -> bool:
@@ -252,7 +253,7 @@ def _to_debate(row: Any) -> SeriesDebate:
         key=row.series_key,
         id=row.id,
         status=Status(row.status),
-        reason=row.reason,
+        reason=from_stored(row.reason),
         created_at=row.created_at,
         gone=row.gone,
         cause=row.cause and Cause(row.cause),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.values.debate import BallotKind, Status
+from engine.values.language import Text
 from engine.values.verdicts import EVEN, TIE, WEAK, Question
 from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CLOSE, WAITS_TO_HEAR
 
@@ -115,7 +116,7 @@ KINDS = {
 
 def waiting_for(question: Question, platform: str) -> str:
     """Say what a debate waits for while the reactions to a question cannot be read."""
-    return KINDS[question].waits.format(platform=platform.capitalize())
+    return Text(KINDS[question].waits, platform=platform.capitalize())
 
 
 def stance_name(option: str) -> str:

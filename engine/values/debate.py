@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_serializer
 
 from engine.values.errors import UsageError
-from engine.values.language import N_
+from engine.values.language import N_, StoredText
 from engine.values.makers import kin
 
 RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
@@ -857,7 +857,7 @@ class Debate(Value):
     place: str
     starter: int | None
     status: Status
-    reason: str = ""
+    reason: StoredText = ""
     gone: bool = False
     thread: str | None = None
     setup: Setup

@@ -62,4 +62,6 @@ def no_answer(failure: str) -> str:
 
 def without_words(problem: str) -> str:
     """Return a text without the sentence on a failed call that is in it."""
+    if not _SENTENCE.search(problem):
+        return problem
     return _SENTENCE.sub(lambda found: no_answer(failure_in(found[1])), problem)

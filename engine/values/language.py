@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from string import Formatter
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import orjson
+from pydantic import AfterValidator, InstanceOf, PlainSerializer
 
 ENGLISH = "en"
 S = TypeVar("S", bound=str)
@@ -72,6 +75,51 @@ class Count(Text):
         text = str.__new__(cls, ENGLISH_FILLER.fill(one if n == 1 else many, given))
         text.one, text.template, text.n, text.values = one, many, n, values
         return text
+
+
+def to_stored(text: str) -> str:
+    """Return a text as it is stored: one with values as JSON, any other as it is."""
+    if isinstance(text, Count) or (isinstance(text, Text) and text.values):
+        return orjson.dumps(_pack(text), default=str).decode()
+    return orjson.dumps({"template": text}).decode() if text.startswith('{"') else str(text)
+
+
+def from_stored(stored: str) -> str:
+    """Return a stored text: with its template and values, if it has any."""
+    if isinstance(stored, Text) or not stored.startswith('{"'):
+        return stored
+    text: str = _unpack(orjson.loads(stored))
+    return text
+
+
+StoredText = Annotated[
+    InstanceOf[str], AfterValidator(from_stored), PlainSerializer(to_stored, return_type=str)
+]
+"""A text that can be said in any language also after it was stored."""
+
+
+def _pack(value: object) -> object:
+    match value:
+        case Text():
+            parts: dict[str, object] = {"template": value.template}
+            if isinstance(value, Count):
+                parts |= {"one": value.one, "n": value.n}
+            return parts | {"values": {name: _pack(each) for name, each in value.values.items()}}
+        case tuple():
+            return list(map(_pack, value))
+    return value
+
+
+def _unpack(value: Any) -> Any:
+    match value:
+        case {"template": template}:
+            values = {name: _unpack(each) for name, each in value.get("values", {}).items()}
+            if "one" in value:
+                return Count(value["one"], template, value["n"], **values)
+            return Text(template, **values)
+        case list():
+            return tuple(map(_unpack, value))
+    return value
 
 
 def figure(value: float, spec: str) -> str:

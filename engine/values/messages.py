@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from engine.values.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.values.language import spoken
+from engine.values.language import StoredText, spoken
 from engine.values.verdicts import Persuasion, Question, Rationale, RoundTally, Tally, Verdict
 
 Phase = Literal[
@@ -89,7 +89,7 @@ class Progress(Value):
     thread: str | None = None
     until: datetime | None = None
     mirror: str = ""
-    reason: str = ""
+    reason: StoredText = ""
     revealed: Where | None = None
     result: Reveal | None = Field(None, exclude_if=not_)
     veiled: bool = Field(False, exclude_if=not_)
@@ -494,7 +494,7 @@ class Skipped(_Message):
 
     kind: Literal["skipped"] = "skipped"
     due: str
-    why: str
+    why: StoredText
     following: str
     manager: int | None = None
 

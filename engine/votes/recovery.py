@@ -315,7 +315,7 @@ class ReactionReader:
                     found, unread = found + read.found, unread | read.unread
         except VenueGoneError as error:
             log.warning("thread is gone", debate=debate.id, why=str(error))
-            await self.store.deliveries.abandon(lease, debate.id, str(error.text))
+            await self.store.deliveries.abandon(lease, debate.id, error.text)
             return Recovered(unread=_unread(targets))
         if away is not None:
             raise away

@@ -249,7 +249,7 @@ class VoteWindow:
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
             if asked.question is Question.VOTE and await self._is_to_close(asked.debate):
-                why = CLOSES_ONCE_READ.format(platform=self.venue.platform.capitalize())
+                why = Text(CLOSES_ONCE_READ, platform=self.venue.platform.capitalize())
         elif isinstance(error, ModelError):  # what a person wrote for a turn is moderated
             why = WAITS_TO_CHECK
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why
@@ -258,7 +258,7 @@ class VoteWindow:
             from engine.delivery.reasons import REFUSED  # few closes fail
 
             members = error.text if isinstance(error, VenueError) else REFUSED
-            why = str(Text("Waiting to close the vote: {why}", why=members))
+            why = Text("Waiting to close the vote: {why}", why=members)
         await self.services.store.queue.set_waiting(asked.debate, why, while_open=asked)
 
     async def _is_to_close(self, debate_id: str) -> bool:

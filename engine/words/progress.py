@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from engine.values.language import N_
 from engine.values.messages import Alert, Announcement, Phase, Progress, Reveal, Skipped, Where
-from engine.values.text import marked
+from engine.values.text import headline, marked
 from engine.words.buttons import again_buttons
 from engine.words.card import DEBATE, Card, held_before, on_the_web, result_buttons
 from engine.words.phrases import round_name, sided
 from engine.words.reveal import QUOTED, WHY, model_line, outcome_line, stood_for
-from engine.words.stored import say_stored
 from engine.words.translation import say
 
 STATE = N_("State")
@@ -42,6 +41,7 @@ OVER: Mapping[Where, str] = {
 VOTE_TIED = N_("🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}")
 WRITES = N_("✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}")
 WRITE = N_("✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}")
+REASON_LENGTH = 500  # characters
 SCHEDULE = N_("Schedule")
 ALERT_TITLE = N_("Warning")
 UNNAMED: Mapping[str, str] = {
@@ -65,7 +65,9 @@ UNNAMED: Mapping[str, str] = {
 }
 
 
-def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
+def progressed(
+    progress: Progress, *, thread: str, until: str = "", escape: Callable[[str], str] = str
+) -> str:
     """Return a debate's progress; `thread` and `until` are already in the chat's own format."""
     named = round_name(progress.round) if progress.round else ""
     return say(
@@ -77,7 +79,7 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
         thread=thread,
         until=until,
         mirror=progress.mirror,
-        reason=say_stored(progress.reason),
+        reason=escape(headline(say(progress.reason), REASON_LENGTH)),
     )
 
 
@@ -151,7 +153,7 @@ def skipped_card(skipped: Skipped) -> Card:
     said = say(
         "The debate of {due} was skipped. {why}",
         due=skipped.due,
-        why=say_stored(skipped.why),
+        why=say(skipped.why),
     )
     return Card(
         say(SCHEDULE),

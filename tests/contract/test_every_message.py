@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from engine.values.debate import Criterion, Violation
-from engine.values.language import speaking
+from engine.values.language import Text, speaking
 from engine.values.messages import (
     AgainInvite,
     Alert,
@@ -126,7 +126,11 @@ def messages() -> Iterator[Message]:
     yield Alert(code="k7f2qz", percent=80, usd=10)
     yield Alert(code="k7f2qz", unnamed="full")
     yield Skipped(due=OWN, why="Rostrum was not running at that time.", following=OWN)
-    why = "3 debates are running here already, and the cap is 3; wait for one to end."
+    why = Text(
+        "{live} debates are running here already, and the cap is {cap}; wait for one to end.",
+        live=3,
+        cap=3,
+    )
     yield Skipped(due=OWN, why=why, following=OWN)
     rows = (BoardRow(side="", name="near/ana", cells=("1", "3")),)
     latest = LeagueMatch(one="near/ana", other="near/ben", how="won", by="people")

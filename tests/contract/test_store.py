@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from engine.store import Closing, DeliveryState, Lease, Note, Store
+from engine.store import Closing, DeliveryState, Lease, Note, Post, Store
 from engine.store.debates import KEPT_SETUPS
+from engine.store.series import StoredSeries
 from engine.store.vote_log import NewEvent
 from engine.values.debate import TRANSITIONS, Status
 from engine.values.errors import (
@@ -15,8 +16,12 @@ from engine.values.errors import (
     StoppedError,
     StoreError,
 )
+from engine.values.language import Text, speaking
+from engine.values.messages import Skipped
 from engine.values.ports import Attempt, Part, Reply
 from engine.values.verdicts import Question
+from engine.words.phrases import WAITS_TO_CLOSE, WAITS_TO_POST
+from engine.words.translation import say
 from tests.kit import (
     LATER,
     NO_CAPS,
@@ -331,6 +336,43 @@ async def test_what_a_debate_waits_for_is_shown_while_it_goes_on(store: Store) -
     await r.advance(Status.FAILED, reason="broken")
     await store.queue.set_waiting(r.id, "Waiting to post")
     assert (await r.get()).reason == "broken"
+
+
+async def test_what_was_stored_of_why_a_debate_waits_or_ends_is_said_in_any_language(
+    store: Store,
+) -> None:
+    why = Text(
+        "{live} debates are running here already, and the cap is {cap}; wait for one to end.",
+        live=1200,
+        cap=3,
+    )
+    waits, late = Text(WAITS_TO_POST, why=why), Text(WAITS_TO_CLOSE, platform="Slack")
+    r, lost = await run(store), await run(store)
+    await store.queue.set_waiting(r.id, waits)
+    found = [(await r.get()).reason]
+    await store.queue.stop_waiting(r.id, [late])
+    assert (await r.get()).reason == waits
+    await store.queue.stop_waiting(r.id, [late, waits])
+    assert (await r.get()).reason == ""
+    await store.queue.ask_stop(r.id, waits)
+    found.append((await store.debates.stops())[r.id].text)
+    await r.advance(Status.CANCELLED, reason=waits)
+    found.append((await r.get()).reason)
+    await store.deliveries.abandon(lost.lease, lost.id, waits)
+    found.append((await lost.get()).reason)
+    skipped = Post(key="skipped", message=Skipped(due="now", why=waits, following="later"))
+    await store.outbox.publish(r.lease, r.id, [skipped])
+    intent = some(await store.outbox.find(r.id, "skipped"))
+    assert isinstance(intent.message, Skipped)
+    found += [intent.message.why, intent.reason]
+    league = StoredSeries(name="cup", body="{}", begun_at=NOW, due_at=NOW, problem=waits)
+    await store.series.save(league)
+    found.append(some(some(await store.series.find("cup")).problem))
+    await store.series.schedule(r.lease, league)
+    found.append(some(some(await store.series.find("cup")).problem))
+    assert set(found) == {str(waits)}
+    with speaking("de"):
+        assert {say(text) for text in found} == {say(waits)} != {str(waits)}
 
 
 async def test_templates_are_kept_under_their_hash_and_missing_ones_named(store: Store) -> None:

@@ -9,9 +9,11 @@ import pytest
 from adapters.database.database import SqlDatabase
 from engine.store import Closing, Store, Target
 from engine.store.privacy import PersonTraces, Privacy
+from engine.store.series import StoredSeries
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
+from engine.values.language import Text
 from engine.values.limits import Caps
 from engine.values.ports import ButtonPressed
 from tests.kit import (
@@ -25,6 +27,7 @@ from tests.kit import (
     notice,
     records_of,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -279,12 +282,17 @@ async def test_mentions_are_counted_and_forgotten_by_whole_ids(store: Store) -> 
     r = await about(store, "<@12> and <@!12>, <@12|ann> or @12. Not <@123>, @!12a, 12 or 312")
     said = turn(text="I agree with @12, and with <@123>.")
     await store.journal.record_turn(r.lease, r.id, said, turn_post(text=said.text))
+    why = Text("{who} said “{text}”.", who="<@12>", text="@12\nand <@123>")
+    league = StoredSeries(name="cup", body="{}", begun_at=NOW, platform="chat", problem=why)
+    await store.series.save(league)
     await store.privacy.forget("chat", "12")
     assert (await r.get()).request.topic == (
         "<@somebody> and <@somebody>, <@somebody|ann> or @somebody. Not <@123>, @!12a, 12 or 312"
     )
     [kept] = await store.journal.turns_between(r.id, 1, 1)
     assert kept.text == "I agree with @somebody, and with <@123>."
+    told = some(await store.series.find("cup")).problem
+    assert told == "<@somebody> said “@somebody\nand <@123>”."
     assert await store.privacy.mentions("chat", "12") == 0
 
 

@@ -94,7 +94,10 @@ COUNTS = {name: 2 for name, field in PersonTraces.model_fields.items() if field.
 TRACES = PersonTraces(known=True, since=NOON, **COUNTS)
 TOPIC = Suggestion(number=3, text="Thé ou café", approved=True, upvotes=2)
 ROWS = [make_row(n, "AB"[n % 2], "AB"[n // 2 % 2]) for n in range(40)]
-WRONG = "The list has no topic in the language xx; give a topic, or choose another language."
+WRONG = Text(
+    "The list has no topic in the language {language}; give a topic, or choose another language.",
+    language="xx",
+)
 
 
 def line(status: Status = Status.CLOSED) -> DebateLine:

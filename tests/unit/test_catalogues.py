@@ -4,9 +4,9 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from engine.values.debate import Status
-from engine.values.language import speaking
-from engine.words.stored import say_stored
-from engine.words.translation import LANGUAGES, catalogue
+from engine.values.language import Text, speaking
+from engine.words.phrases import WAITS_TO_CLOSE
+from engine.words.translation import LANGUAGES, catalogue, say
 from tests.catalogues import FOR_OPERATORS, LOCALES, ROOT, extracted, forms_of, read
 
 
@@ -47,10 +47,6 @@ def test_every_module_that_is_named_as_of_operators_exists() -> None:
 
 def test_why_a_debate_waits_is_said_in_its_language() -> None:
     with speaking("de"):
-        said = say_stored(
-            "Waiting for Discord: the votes could not be read, so the vote stays open. "
-            "Rostrum retries automatically."
-        )
-        assert said.startswith("Warten auf Discord: ")
-        assert say_stored("A manager stopped it.") == "Die Verwaltung hat sie gestoppt."
-        assert say_stored("Anything else.") == "Anything else."
+        assert say(Text(WAITS_TO_CLOSE, platform="Discord")).startswith("Warten auf Discord: ")
+        assert say("A manager stopped it.") == "Die Verwaltung hat sie gestoppt."
+        assert say("Anything else.") == "Anything else."

@@ -16,10 +16,9 @@ from engine.delivery.reasons import refusal_of, without_settings
 from engine.formats import FORMATS
 from engine.formats.format import Format, read_own
 from engine.values.errors import UsageError, VenueError
-from engine.values.language import ENGLISH, speaking
+from engine.values.language import ENGLISH, Text, from_stored, speaking, to_stored
 from engine.words.phrases import WAITS_TO_POST
-from engine.words.stored import say_stored
-from engine.words.translation import LANGUAGES
+from engine.words.translation import LANGUAGES, say
 from tests.doubles.facts import Code
 from tests.slow import slow_after
 
@@ -66,7 +65,8 @@ def test_a_platforms_refusal_has_no_ids_and_no_gaps_in_any_language(
     for error in errors:
         with speaking(language):
             said = refusal_of(error)
-            waits = without_settings(say_stored(WAITS_TO_POST.format(why=error.text)))
+            stored = to_stored(Text(WAITS_TO_POST, why=error.text))
+            waits = without_settings(say(from_stored(stored)))
         shown = said.replace(f"<#{PLACE}>", "the channel")  # which Discord shows by its name
         assert not re.search(rf"[{{}}]|<|{PLACE}|{MESSAGE}|  | [.,;]", shown), said
         assert said in waits, (said, waits)

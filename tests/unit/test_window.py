@@ -23,7 +23,7 @@ from engine.values.messages import Notice, Reveal
 from engine.values.ports import ConnectionGap, Reactions, ReactionSeen, VenueLimits
 from engine.values.verdicts import Log, Tally, Vote, VoteEvent
 from engine.votes.outcome import tally_of
-from engine.words.stored import say_stored
+from engine.words.translation import say
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import HANG_SECONDS, some, until
@@ -518,8 +518,8 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
     assert waits.status is Status.VOTING
     assert waits.reason.startswith(f"Waiting to close the vote: {said}")
     with speaking("tr"):
-        assert say_stored(waits.reason).startswith("Oylama kapanmayı bekliyor: ")
-        assert "Waiting" not in say_stored(waits.reason)
+        assert say(waits.reason).startswith("Oylama kapanmayı bekliyor: ")
+        assert "Waiting" not in say(waits.reason)
     await poll.window.close(poll.debate_id)
     closed = await poll.debate()
     assert (closed.status, closed.reason) == (Status.CLOSED, "")

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
+from pydantic import SkipValidation
+
 from engine.chat.answers.base import PREFIX, Answer, Wording, answering
 from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
@@ -18,7 +20,7 @@ from engine.words.details import detail_lines, reason_lines
 from engine.words.marks_picture import marks_picture
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
-from engine.words.stored import moment, say_stored
+from engine.words.stored import moment
 from engine.words.translation import plural, say
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
@@ -195,12 +197,12 @@ class StatusAnswer(Answer):
     debate: DebateLine
     turns: int
     turns_total: int
-    why: str = ""
+    why: SkipValidation[str] = ""
     revealed: Where | None = None
     minutes_left: float | None = None
     mirror: DebateLine | None = None
     gaps: int = 0
-    waits: str = ""
+    waits: SkipValidation[str] = ""
     asked: bool = False
     unread: bool = False
     reveal: Reveal | None = None
@@ -231,9 +233,9 @@ class StatusAnswer(Answer):
         if self.unread and voted:
             yield say(UNREAD)
         if self.waits:
-            yield say_stored(self.waits)
+            yield say(self.waits)
         if self.why:
-            yield say_stored(self.why)
+            yield say(self.why)
 
     def _runs(self) -> str:
         """Say how far a running debate is."""

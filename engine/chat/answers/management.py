@@ -13,7 +13,6 @@ from engine.values.messages import LeagueTable
 from engine.values.text import headline
 from engine.values.topics import RANDOM
 from engine.words.scores import league_lines, league_title
-from engine.words.stored import say_stored
 from engine.words.translation import say
 
 # Answers about schedules; Markdown for any chat.
@@ -51,7 +50,7 @@ def schedule_list(
             topic = say("a topic drawn from the list") if drawn else topic
         yield say(template, said=recurring.said, topic=topic, time=following)
         if problem:
-            yield say("The last one was skipped. {problem}", problem=say_stored(problem))
+            yield say("The last one was skipped. {problem}", problem=say(problem))
 
 
 SCHEDULE_ENDED = N_("The schedule has ended; a debate that is going on is finished.")
@@ -85,7 +84,7 @@ def league_standing(_: Wording, table: LeagueTable, problem: str = "") -> Iterat
     yield f"**{league_title(table)}**"
     yield from league_lines(table)
     if problem:
-        yield say("⏳ The next match cannot begin yet: {problem}", problem=say_stored(problem))
+        yield say("⏳ The next match cannot begin yet: {problem}", problem=say(problem))
 
 
 NONE = N_("none")
