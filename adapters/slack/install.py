@@ -53,7 +53,7 @@ BUCKETS = 16  # of workspaces, divided among processes; those of each version ha
 FRESH_SECONDS = 10.0  # before stored tokens are read again: another process may change them
 
 
-class _Known(NamedTuple):
+class _CachedWorkspace(NamedTuple):
     """A cached workspace with its token, and when it expires."""
 
     home: Workspace
@@ -76,7 +76,7 @@ class Installations(AsyncInstallationStore):
 
     def __init__(self, app: SlackRest, allowed: frozenset[str] = frozenset()) -> None:
         self.app, self._allowed = app, allowed
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _CachedWorkspace] = {}
         self._of_bot: dict[str, Workspace] = {}
 
     async def open(self, installs: Installs, people: PeopleStore) -> None:
@@ -176,7 +176,7 @@ class Installations(AsyncInstallationStore):
         self._forget(team)
         rest = self.app.speaking(SecretStr(token))
         home = Workspace(team, bot.bot_user_id, rest, Profiles(rest, team, self.people))
-        self._known[team] = _Known(home, token, until)
+        self._known[team] = _CachedWorkspace(home, token, until)
         self._of_bot[home.user] = home
 
     def _forget(self, team: str) -> None:

@@ -41,16 +41,16 @@ class _Money:
         self.spent, self.calls, self.unknown = 0.0, 0, 0
         self._cap, self._held = cap, 0.0
 
-    def log(self, price: Price | None, sampling: Sampling) -> _Tries:
+    def log(self, price: Price | None, sampling: Sampling) -> _BilledAttempts:
         """Return what watches the tries of a call. Raises BudgetError if its price is unknown."""
         if self._cap is None:
-            return _Tries(self, 0.0)
+            return _BilledAttempts(self, 0.0)
         if price is None:
             raise BudgetError(
                 "its price is unknown, so --usd cannot cap it; set ROSTRUM_PRICES, or leave --usd "
                 "out"
             )
-        return _Tries(self, price.cost(TOKENS, sampling.max_tokens))
+        return _BilledAttempts(self, price.cost(TOKENS, sampling.max_tokens))
 
     def hold(self, usd: float) -> None:
         """Set aside what a try may cost. Raises BudgetError if less than that is left."""
@@ -69,7 +69,7 @@ class _Money:
         self.spent += held if cost is None else cost
 
 
-class _Tries:
+class _BilledAttempts:
     """The tries of a call, as what they cost."""
 
     def __init__(self, money: _Money, most: float) -> None:

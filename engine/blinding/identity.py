@@ -187,12 +187,12 @@ def redact_post(post: Post, names: Iterable[str]) -> Post:
     """Take models' names out of a post: scores may be live, names never are."""
     hidden = frozenset(names)
 
-    def veil(value: Any, key: str = "") -> Any:
+    def redact_value(value: Any, key: str = "") -> Any:
         if isinstance(value, str) and key not in _FIXED:
             return redact(value, hidden)
         if isinstance(value, dict):
-            return {name: veil(item, name) for name, item in value.items()}
-        return [veil(item) for item in value] if isinstance(value, list | tuple) else value
+            return {name: redact_value(item, name) for name, item in value.items()}
+        return [redact_value(item) for item in value] if isinstance(value, list | tuple) else value
 
-    message = MESSAGE.validate_python(veil(post.message.model_dump()))
+    message = MESSAGE.validate_python(redact_value(post.message.model_dump()))
     return post.model_copy(update={"message": message})

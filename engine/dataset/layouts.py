@@ -35,7 +35,7 @@ FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)
 
 
-class _ShownDebate(NamedTuple):
+class _DebateView(NamedTuple):
     """A debate between two sides as it is shown: `order` is that of the sides, e.g. `BA`.
 
     `names` are their neutral names in that order, which the transcript has too.
@@ -52,7 +52,7 @@ class _ShownDebate(NamedTuple):
         return f"{self.entry.debate.id}-{self.order}"
 
 
-def readings(entry: Entry, *, both: bool = False) -> Iterator[_ShownDebate]:
+def readings(entry: Entry, *, both: bool = False) -> Iterator[_DebateView]:
     """Yield a whole debate between two sides in one order, or in `both`.
 
     Of many debates, half are shown in each order. One with a person as a side gives none.
@@ -71,7 +71,7 @@ def readings(entry: Entry, *, both: bool = False) -> Iterator[_ShownDebate]:
     )
     for first, second in orders:
         shown = (names[first], names[second])
-        yield _ShownDebate(entry, first + second, shown, transcript.arrange(shown))
+        yield _DebateView(entry, first + second, shown, transcript.arrange(shown))
 
 
 def write_reading(transcript: Transcript) -> str:
@@ -270,7 +270,7 @@ def _argilla(entry: Entry) -> Iterator[Row]:
         }
 
 
-def _matched(reading: _ShownDebate) -> Row:
+def _matched(reading: _DebateView) -> Row:
     """Return what matches a label to its debate, and sorts the records; it names no model."""
     request = reading.entry.debate.request
     return {

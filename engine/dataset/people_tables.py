@@ -240,7 +240,7 @@ GUESSES = Table(
 PHASE = "before_closing"
 
 
-class _Asked(NamedTuple):
+class _QuestionRow(NamedTuple):
     """A question: who asked, what people read of it, how many supported it, its place if put."""
 
     question: AudienceQuestion
@@ -250,7 +250,7 @@ class _Asked(NamedTuple):
     place: int | None
 
 
-def _asked(entry: Entry) -> Iterator[_Asked]:
+def _asked(entry: Entry) -> Iterator[_QuestionRow]:
     """Yield what was asked; of people who left exports only what the sides had to answer."""
     bodies: list[Any] = [one.body for one in entry.record.artifacts if one.kind == QUESTIONS]
     body = bodies[0] if bodies else {"put": [], "numbers": [], "support": {}}
@@ -261,7 +261,7 @@ def _asked(entry: Entry) -> Iterator[_Asked]:
             continue
         person = question.person
         kept = body["put"][at] if at is not None else question.text
-        yield _Asked(
+        yield _QuestionRow(
             question,
             asker=None if person is None else entry.voters.voter(person),
             text=None if question.removed and at is None else redact(kept),

@@ -59,7 +59,7 @@ class _Message(NamedTuple):
     content: str
 
 
-class _Asked(NamedTuple):
+class _PromptTry(NamedTuple):
     """A try of a call, what it asked, and the secrets that must not leave."""
 
     call: CallRecord
@@ -93,10 +93,10 @@ class _Asked(NamedTuple):
         return self.request.get("sampling", {}).get(name)
 
 
-def _asked(entry: Entry) -> Iterator[_Asked]:
+def _asked(entry: Entry) -> Iterator[_PromptTry]:
     for call in entry.record.calls:
         request = orjson.loads(call.request or b"{}")
-        yield _Asked(call, request if isinstance(request, dict) else {}, entry.secrets)
+        yield _PromptTry(call, request if isinstance(request, dict) else {}, entry.secrets)
 
 
 PROMPTS = Table(

@@ -35,7 +35,7 @@ Quit = Callable[[int, bool], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class _Hold:
+class _ShareState:
     """A share on its way in or out; `lease` is set while this process may post to it."""
 
     leave: asyncio.Event = field(default_factory=asyncio.Event)
@@ -57,7 +57,7 @@ class PartitionLeases:
     clock: Clock
     most: int | None = None
     count: int = 0
-    _holds: dict[int, _Hold] = field(default_factory=dict)
+    _holds: dict[int, _ShareState] = field(default_factory=dict)
     _others: set[int] = field(default_factory=set)  # seen in another process's hands
     _divided: bool = True
     members: int = 1  # processes that divide them
@@ -270,7 +270,7 @@ class PartitionLeases:
         holders |= dict.fromkeys(self._holds, me)
         planned = moves(count, members, holders, me, self.most)
         for share in planned.claim:
-            self._holds[share] = _Hold()
+            self._holds[share] = _ShareState()
             group.create_task(self._keep(share))
         for share in planned.release:
             if (hold := self._holds.get(share)) is not None:
@@ -279,7 +279,7 @@ class PartitionLeases:
 
     async def _keep(self, share: int) -> None:
         """Hold one share until it is lost or given up."""
-        hold, lost = self._holds.setdefault(share, _Hold()), True
+        hold, lost = self._holds.setdefault(share, _ShareState()), True
         try:
             async with self.lease_manager.hold(self.name_of(share), stoppable=False) as hold.lease:
                 try:

@@ -86,7 +86,7 @@ class _Leans(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FittedModel:
     """A fitted model with what it was fitted to."""
 
     said: JurorLikelihood
@@ -142,7 +142,7 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
 
 def _fit(
     ballots: _Ballots, human: Vector, kinship: Matrix, stakes: Vector, start: Vector | None
-) -> tuple[_Leans, float, _Found]:
+) -> tuple[_Leans, float, _FittedModel]:
     """Fit leans, then what a verdict adds, then the model."""
     debates, jurors = len(human), len(kinship)
     leans = _fit_leans(ballots, jurors)
@@ -160,7 +160,7 @@ def _fit(
     if not able.all():
         start = None
     said, x, whole = _fit_model(signals, human, kinship, start)
-    return leans, worth, _Found(said, x, whole, sees, free)
+    return leans, worth, _FittedModel(said, x, whole, sees, free)
 
 
 def _unlean(ballots: _Ballots, leans: _Leans) -> tuple[Vector, Vector]:
@@ -368,7 +368,7 @@ def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:
 
 
 def _find_changes(
-    found: _Found, ballots: _Ballots, leans: _Leans
+    found: _FittedModel, ballots: _Ballots, leans: _Leans
 ) -> tuple[Vector, NDArray[np.int64]]:
     """Return by how many errors each juror's newer ballots differ, and the debate they begin at.
 
@@ -409,7 +409,7 @@ def _change(series: Vector) -> tuple[float, int]:
     return float(size[best]), int(at[best])
 
 
-def _compare(found: _Found) -> tuple[Matrix, Matrix]:
+def _compare(found: _FittedModel) -> tuple[Matrix, Matrix]:
     """Return each signal's surprise given the others of its debate, and what they predicted."""
     model, signals = found.model, found.signals
     residual, predicted = np.full(signals.shape, np.nan), np.zeros(signals.shape)
@@ -434,7 +434,7 @@ def _describe(
     families: dict[str, str],
     leans: _Leans,
     worth: float,
-    found: _Found,
+    found: _FittedModel,
     changes: tuple[Vector, NDArray[np.int64]],
     stakes: dict[str, float],
 ) -> Fit:
@@ -481,7 +481,7 @@ def _describe(
     )
 
 
-def _fit_steady(found: _Found, ballots: _Ballots, leans: _Leans, worth: float) -> float:
+def _fit_steady(found: _FittedModel, ballots: _Ballots, leans: _Leans, worth: float) -> float:
     """Return the share of a juror's own error that stays when it reads in the other order.
 
     From the differences of able jurors' signals in the two orders of a debate, audits included,
@@ -502,7 +502,7 @@ def _fit_steady(found: _Found, ballots: _Ballots, leans: _Leans, worth: float) -
     return 1 - min(0.95, max(0.05, (changed + (1 - STEADY) * usual) / (whole + usual)))
 
 
-def _judge_errors(found: _Found, jurors: int) -> Vector:
+def _judge_errors(found: _FittedModel, jurors: int) -> Vector:
     """Return the error of each juror's log skill: that of a regression on what the others see.
 
     With the correlation r between a juror's signal and the others' posterior, the error of a

@@ -223,7 +223,7 @@ class Calibration:
             )
             shown: dict[tuple[str, ...], JurorPrompt] = {}
             asked = [
-                _Asked(
+                _CaseReading(
                     PanelReadings(debate, transcript, self.prompts, caller, shown),
                     caller,
                     reading,
@@ -250,7 +250,7 @@ class Calibration:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _CaseReading:
     """One reading of a case; `missing` says why it could not be had now."""
 
     panel: PanelReadings

@@ -66,7 +66,7 @@ class SeriesProgress(Value):
     ending: Ending | None = None
 
 
-class ArmStanding(Value):
+class ArmProgress(Value):
     """How many of the debates that fell to an arm were held, and what kept others from it."""
 
     arm: str
@@ -332,12 +332,12 @@ def count_standing(
     )
 
 
-def count_arm_standings(series: Series, debates: Iterable[SeriesDebate]) -> tuple[ArmStanding, ...]:
+def count_arm_standings(series: Series, debates: Iterable[SeriesDebate]) -> tuple[ArmProgress, ...]:
     """Return how far each arm is, as debates may be lost to one more than to another."""
     states = Counter((debate.arm, debate.refused, debate.status) for debate in debates)
     failed = (*TRIED_AGAIN, Status.CANCELLED)
     return tuple(
-        ArmStanding(
+        ArmProgress(
             arm=arm,
             total=total,
             held=states[arm, False, Status.CLOSED],

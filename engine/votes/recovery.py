@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Pure: the caller reads the reactions and appends the events that `reconcile` returns.
 
 
-class _Holding(NamedTuple):
+class _HeldReaction(NamedTuple):
     """A reaction that a person holds."""
 
     person: int
@@ -86,7 +86,7 @@ def reconcile(
     if ballot is BallotKind.PRIVATE:
         return ()
     seen = {
-        _Holding(people[user], *split_variant(reaction))
+        _HeldReaction(people[user], *split_variant(reaction))
         for reaction, users in reactions.holders.items()
         for user in users
         if user in people
@@ -106,7 +106,7 @@ def reconcile(
     return (*withdrawn, *found)
 
 
-def _event(holding: _Holding, added: bool, order: _EventOrder = UNHEARD) -> NewEvent:
+def _event(holding: _HeldReaction, added: bool, order: _EventOrder = UNHEARD) -> NewEvent:
     person, option, variant = holding
     return NewEvent(person, option, added, How.RECOVERED, variant, *order)
 
@@ -115,30 +115,30 @@ def _event(holding: _Holding, added: bool, order: _EventOrder = UNHEARD) -> NewE
 class _Fresh:
     """Events received after a reading began; they override the reading."""
 
-    holdings: frozenset[_Holding]
+    holdings: frozenset[_HeldReaction]
     by_button: frozenset[int]
 
-    def touches(self, holding: _Holding) -> bool:
+    def touches(self, holding: _HeldReaction) -> bool:
         """Return whether the holding, or all of its person's, was decided since."""
         return holding in self.holdings or holding.person in self.by_button
 
 
-def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[_Holding]:
+def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[_HeldReaction]:
     """Return the choices made before a moderator cleared them, and not repeated since."""
     latest = {_of(e): e.received_at for e in events if e.added}
     return {h for h, at in latest.items() if h.option in cleared and at <= cleared[h.option]}
 
 
-def _uncleared(held: Iterable[_Holding], seen: Iterable[_Holding]) -> set[str]:
+def _uncleared(held: Iterable[_HeldReaction], seen: Iterable[_HeldReaction]) -> set[str]:
     """Return the options that only one person held, or that someone still holds."""
     holders = Counter(option for _, option in {(h.person, h.option) for h in held})
     alone = {option for option, people in holders.items() if people == 1}
     return alone | {holding.option for holding in seen}
 
 
-def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[_Holding]:
+def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[_HeldReaction]:
     """Return the reactions that were seen and that the bot has not removed since."""
-    seen: dict[_Holding, bool] = {}
+    seen: dict[_HeldReaction, bool] = {}
     for _, own in as_given(events, tally_visible=ballot is BallotKind.OPEN):
         for event in own:
             if event.how is not How.BUTTON:
@@ -146,13 +146,13 @@ def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[_Holding
     return {holding for holding, there in seen.items() if there}
 
 
-def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[_Holding, VoteEvent]:
+def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[_HeldReaction, VoteEvent]:
     folds = vote_folds(events, tally_visible=ballot is BallotKind.OPEN)
     return {_of(event): event for own in folds.values() for event in own.values()}
 
 
-def _of(event: VoteEvent) -> _Holding:
-    return _Holding(event.person, event.option, event.variant)
+def _of(event: VoteEvent) -> _HeldReaction:
+    return _HeldReaction(event.person, event.option, event.variant)
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from engine.series.report.data import CallTotals, EndedDebate, SeriesRows
 from engine.series.runner import (
-    ArmStanding,
+    ArmProgress,
     SeriesProgress,
     count_arm_standings,
     count_standing,
@@ -396,7 +396,7 @@ class SeriesReport(Value):
     people_wins: tuple[PairResult, ...]
     agreement: Agreement
     juries: Juries | None
-    arm_standings: tuple[ArmStanding, ...]
+    arm_standings: tuple[ArmProgress, ...]
     arm_totals: Mapping[str, CallTotals]
     arms: Arms | None
     trials: Trials | None
