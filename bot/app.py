@@ -21,7 +21,7 @@ from bot.log import about
 from bot.settings.settings import STOP_SECONDS, Settings
 from engine.delivery.outbox import Delivery
 from engine.fleet.leases import LeaseManager, Services
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts import Prompts, load_prompts
 from engine.run.order import Defaults
 from engine.run.run import Runner
 from engine.run.service import Service

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.terminal.render import plain
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.values.language import ENGLISH, speaking
 from engine.words.translation import LANGUAGES, catalogue, say
 from tests.contract.test_every_message import messages

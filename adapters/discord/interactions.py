@@ -29,7 +29,7 @@ from adapters.discord.rest import insist, seconds_left
 from adapters.discord.texts import language_around, language_of, typed, with_options
 from adapters.discord.venue import DiscordVenue
 from adapters.pictures import drawn
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer

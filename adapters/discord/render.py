@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import discord
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.voters import ReviewAnswer
 from engine.delivery.fallbacks import numbered
 from engine.values.markdown import chop, split_markdown

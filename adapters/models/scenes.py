@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from engine.prompts.library import unquote
+from engine.prompts import unquote
 from engine.values.errors import UsageError
 from engine.values.ports import Call
 from engine.values.text import count_words

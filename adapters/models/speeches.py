@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
 from adapters.models.scenes import RehearsalOptions, Scene, chance, last_speech, quote, shorten
-from engine.prompts.library import unquote
+from engine.prompts import unquote
 from engine.values.language import N_
 from engine.values.text import count_words, marked
 

@@ -19,7 +19,7 @@ from adapters.slack.render import below, fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json, hand_over
 from adapters.slack.venue import SlackPlace, capabilities_of, link_to
 from adapters.slack.workspaces import Workspaces, managers_in
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from adapters.slack import texts
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.voters import ReviewAnswer, ReviewLine
 from engine.delivery.fallbacks import numbered
 from engine.values.debate import BallotKind

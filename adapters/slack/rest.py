@@ -29,7 +29,7 @@ from adapters.slack.errors import (
 )
 from adapters.slack.payloads import AttachedFile
 from adapters.wire import Window
-from engine.chat.answers.base import SentFile
+from engine.chat.answers import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
 from engine.values.source_files import check_files

@@ -28,7 +28,7 @@ from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.payloads import AttachedFile, ReplyTarget, Submitted
 from adapters.slack.rest import SlackRest, read_files
 from adapters.slack.venue import SlackPlace, link_to
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models, motion_of
 from engine.chat.context import Requester

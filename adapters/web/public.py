@@ -31,7 +31,7 @@ from adapters.web.crowd import (
 from adapters.web.label_pages import Saw
 from adapters.web.reader import STATES, WORDS, Links, write_debate
 from engine.dataset.bundle import ROOT
-from engine.drawing.svg import data_address
+from engine.drawing import data_address
 from engine.pages.debate_page import ListPage
 from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (

@@ -24,7 +24,7 @@ from adapters.web.application import (
 from adapters.web.crowd import LiveUpdates
 from engine.dataset.page import write_html
 from engine.delivery.reasons import INTERRUPTED
-from engine.drawing.svg import data_address
+from engine.drawing import data_address
 from engine.pages.debate_page import (
     CallPage,
     CallsPage,

@@ -15,7 +15,7 @@ from adapters.database.migrate import migrate
 from bench.wheel.venue import SilentVenue
 from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Defaults
 from engine.run.service import Service
 from engine.store import Store

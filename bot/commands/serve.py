@@ -115,7 +115,7 @@ def init_(
 ) -> None:
     """Set up tokens and a backend of models, and write .env. Tries each answer."""
     from bot.exits import run
-    from bot.init.init import run_init
+    from bot.init import run_init
 
     run(lambda: run_init(from_env=from_env, yes=yes))
 
@@ -127,7 +127,7 @@ def check(
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Check your setup: settings, database, backends, platforms. Says what to fix."""
-    from bot.doctor.doctor import run_check
+    from bot.doctor import run_check
     from bot.exits import serve
 
     serve(lambda: run_check(probing=probe, usd=usd, as_json=as_json))

@@ -16,7 +16,7 @@ from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.estimate import check_prices, longest_prompts, price
 from engine.run.freeze import freeze
 from engine.run.order import Defaults, Order

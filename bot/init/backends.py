@@ -16,7 +16,7 @@ from adapters.models.backends import PRESETS, Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from bot.app import open_configured_models
 from bot.console import ask, fitted
-from bot.doctor.doctor import show
+from bot.doctor import show
 from bot.settings.settings import Settings
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, Price

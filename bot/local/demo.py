@@ -37,7 +37,7 @@ from bot.settings.settings import Settings
 from engine.dataset.folder import check_writable
 from engine.dataset.tables import ExportRequest
 from engine.formats import find_format
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.run.order import Order
 from engine.run.service import Started
 from engine.values.errors import UsageError

@@ -9,7 +9,7 @@ from adapters.slack.install import NAME, NO_ADDRESS, manifest, to_json
 from bot.console import print_json
 from bot.settings.load import load_settings, load_topics
 from engine.chat.answers.catalogue import topic_line
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.values.errors import RostrumError, SettingsError, UsageError
 from engine.values.text import clean, headline
 from engine.values.topics import Topic

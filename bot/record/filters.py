@@ -20,7 +20,7 @@ from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
 from engine.dataset.license import read_license
 from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, ExportRequest, choose_tables
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.store import ExportFilter, Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Debate

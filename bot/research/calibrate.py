@@ -16,7 +16,7 @@ from bot.research.judgments import JudgingServices, asking
 from bot.research.stats import show_panel
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.calibration import (
     Calibration,
     CalibrationProgress,

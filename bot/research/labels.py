@@ -31,7 +31,7 @@ from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import PLATFORMS, Settings, WebSettings
 from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.labelling.tasks import NOTHING, Labelling
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.store import Store, count_rehearsals
 from engine.store.labels import Task, Terms
 from engine.values.errors import SettingsError, UsageError

@@ -21,7 +21,7 @@ from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import confirm, print_json, print_lines
 from bot.database import find_series, open_database, read_store
-from bot.doctor.doctor import show, then_close
+from bot.doctor import show, then_close
 from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
 from bot.record.tables import print_usage, show_table, to_rows
@@ -29,14 +29,14 @@ from bot.research.series_progress import Display, open_display, span
 from bot.settings.files import read_tables, read_topics
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
-from engine.drawing.svg import darken
-from engine.prompts.library import load_prompts
+from engine.drawing import darken
+from engine.prompts import load_prompts
 from engine.run.service import Service
 from engine.series.contents import check_arms, save_series
+from engine.series.report import SeriesReport, make_report
 from engine.series.report.data import read_series_rows
 from engine.series.report.page import write_html, write_markdown, write_page
 from engine.series.report.pictures import draw_report
-from engine.series.report.report import SeriesReport, make_report
 from engine.series.runner import (
     Ending,
     SeriesPlan,

@@ -55,7 +55,7 @@ from engine.stats.row import Row, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Fits
 from engine.store.usage import By, CallUsage, UsageFilter
-from engine.tally.tally import FEWEST
+from engine.tally import FEWEST
 from engine.values.debate import SEES, Value
 from engine.values.errors import RostrumError
 from engine.words.translation import plural

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pydantic import Field, ValidationError
 
 from engine.jury.rubric import HIGHEST, LOWEST, RUBRICS, Rubric
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.values.debate import Criterion, Value
 from engine.values.errors import SettingsError, UsageError
 from engine.values.options import hint

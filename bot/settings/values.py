@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.values.debate import Model, Price
 from engine.values.errors import UsageError
 from engine.values.limits import Caps

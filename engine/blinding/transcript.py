@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.blinding.identity import clean, find_self_named, replace_names
 from engine.blinding.references import rewrite
-from engine.prompts.library import quote
+from engine.prompts import quote
 from engine.values.debate import CUT_SHORT, REPEATS, Model, Turn
 
 # Blinds a text for jurors: neutral names in place of sides and models.

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.catalogue import (
     FormatLine,
     ModelsAnswer,
@@ -17,7 +17,7 @@ from engine.chat.answers.catalogue import (
 from engine.chat.context import Context, Requester, check, find_held, managers, manages, settings_of
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
-from engine.prompts.library import NAMES
+from engine.prompts import NAMES
 from engine.run.order import Defaults, Order
 from engine.store import Store
 from engine.store.suggestions import listed

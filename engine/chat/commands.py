@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.chat import choices, leagues, lifecycle, parameters, participants, records, schedules
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.context import (
     DELETERS,

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 import structlog
 
-from engine.chat.answers.base import Answer, voted
+from engine.chat.answers import Answer, voted
 from engine.chat.answers.debates import DebateLine, StartedAnswer, StatusAnswer
 from engine.chat.answers.voters import RemarkAnswer
 from engine.chat.commands import Commands

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ulid import ULID
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.management import LEAGUE_STOPPED, league_standing, league_started
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import suggest

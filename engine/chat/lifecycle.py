@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Literal
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.debates import (
     STOPPED,
     DebateLine,

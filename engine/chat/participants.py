@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engine.chat.answers.base import (
+from engine.chat.answers import (
     ACCEPTED,
     DECLINED,
     FORGOTTEN,

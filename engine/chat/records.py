@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import orjson
 
-from engine.chat.answers.base import Answer, SentFile
+from engine.chat.answers import Answer, SentFile
 from engine.chat.answers.debates import DebateLine, deleted, deletion
 from engine.chat.answers.management import export_file, no_export
 from engine.chat.answers.own_data import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ulid import ULID
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.management import SCHEDULE_ENDED, schedule_list
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import StartArguments

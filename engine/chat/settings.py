@@ -23,7 +23,7 @@ from engine.chat.invocation import (
 from engine.chat.participants import guest_among
 from engine.dataset.license import read_license
 from engine.formats import FORMATS, find_format
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.run.order import Defaults, Order
 from engine.run.request import MOST_JUDGES
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart

@@ -14,7 +14,7 @@ from typing import Any
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.folder import FileFormat
 from engine.dataset.tables import TABLES, ExportFigures, choose_tables
-from engine.tally.tally import FEWEST, wilson
+from engine.tally import FEWEST, wilson
 from engine.values.topics import SPLITS
 
 # The licence of an export, by its SPDX id, and how the card names it to a dataset hub.

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import orjson
 
 from engine.store import DebateRecord, ExportFilter
-from engine.tally.tally import agreement, count, persuasion
+from engine.tally import agreement, count, persuasion
 from engine.values.debate import ENDED, Debate, Turn
 from engine.values.text import redact
 from engine.values.topics import split_of, topic_id

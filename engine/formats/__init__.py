@@ -39,10 +39,10 @@ class _Formats(Mapping[str, Format]):
 FORMATS: Mapping[str, Format] = _Formats(
     {
         "classic": "classic:Classic",
-        "team": "team.team:Team",
-        "structured": "structured.structured:Structured",
-        "roundtable": "roundtable.roundtable:Roundtable",
-        "audited": "audited.audited:Audited",
+        "team": "team:Team",
+        "structured": "structured:Structured",
+        "roundtable": "roundtable:Roundtable",
+        "audited": "audited:Audited",
         "oxford": "oxford:Oxford",
     }
 )

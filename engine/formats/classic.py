@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from engine.formats.format import Format, Labels, Sized
+from engine.stage import QUESTIONS, Stage
 from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
-from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.language import N_
 from engine.values.limits import ClassicLimits

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from engine.prompts.library import Prompts
-from engine.stage.stage import QUESTIONS, Stage
+from engine.prompts import Prompts
+from engine.stage import QUESTIONS, Stage
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel
 
+from engine.stage import Stage
 from engine.stage.shapes import Node, Shape, ShapedAnswer
-from engine.stage.stage import Stage
 from engine.values.language import N_
 from engine.values.overlap import similarity
 from engine.values.text import marked

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from engine.formats.format import Decision, Format, Roles, Sized
+from engine.stage import QUESTIONS, Stage
 from engine.stage.shapes import TurnLimits
-from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder
 from engine.values.language import N_
 from engine.values.limits import OxfordLimits

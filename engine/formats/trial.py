@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.formats.format import Format, Roles
-from engine.prompts.library import TRIAL
+from engine.prompts import TRIAL
+from engine.stage import Stage
 from engine.stage.shapes import TurnLimits
-from engine.stage.stage import Stage
 from engine.values.debate import Request, TrialProtocol
 from engine.values.language import N_
 

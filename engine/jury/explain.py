@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.blinding import identity
 from engine.blinding.identity import names_of, redact
-from engine.prompts.library import Prompts, language_name, quote
+from engine.prompts import Prompts, language_name, quote
 from engine.stage.shapes import TEXT, by_key, choice, named
 from engine.stage.steps import Caller
 from engine.stage.structured import Object, example_texts, is_filler, read_object

@@ -25,7 +25,7 @@ from engine.jury.ballot import (
 )
 from engine.jury.plan import next_readings, rotations
 from engine.jury.rubric import Rubric, find_rubric
-from engine.prompts.library import SOURCES, TRIAL, Prompts, language_name
+from engine.prompts import SOURCES, TRIAL, Prompts, language_name
 from engine.stage.steps import Caller
 from engine.stage.structured import example_texts, sent_back
 from engine.store.journal import prompt_hash

@@ -17,7 +17,7 @@ from engine.stats.figure import Figure, Share, kappa_of, kappa_sums, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Queued, Task
-from engine.tally.tally import count, wilson
+from engine.tally import count, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.values.text import headline, redact

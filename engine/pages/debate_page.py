@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import PageSection, ReportedDebate
 from engine.delivery.reasons import INTERRUPTED
-from engine.drawing.svg import Picture
+from engine.drawing import Picture
 from engine.pages.head import LONGEST, SECTIONS_WEIGHT, Item, cut, weigh
 from engine.stats.agreement import share_alike
 from engine.stats.figure import Share

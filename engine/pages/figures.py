@@ -14,12 +14,12 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from engine.drawing.svg import Picture
+from engine.drawing import Picture
 from engine.pages.public import Kept, extent_of
+from engine.series.report import make_report
 from engine.series.report.data import read_series_rows
 from engine.series.report.page import ReportPage, write_results
 from engine.series.report.pictures import draw_report
-from engine.series.report.report import make_report
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.figure import Figure, Share, mean_of
 from engine.stats.jurors import JurorFigures

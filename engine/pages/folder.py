@@ -21,7 +21,7 @@ from engine.dataset.findings_tables import retrieved
 from engine.dataset.folder import MANIFEST, ExportedFile, FileFormat, Manifest
 from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.tables import every_table
-from engine.drawing.svg import Picture
+from engine.drawing import Picture
 from engine.pages.assembly import PageSources, assemble, call_page, calls_page, tries_of, whole_text
 from engine.pages.debate_page import (
     A_PAGE,

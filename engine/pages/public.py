@@ -18,14 +18,14 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from engine.dataset.bundle import Bundle, export_zip
 from engine.dataset.tables import ExportRequest
 from engine.delivery.reasons import where_revealed
-from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
+from engine.drawing import Picture, darken, draw, fit, wrap, write
 from engine.pages.debate_page import A_PAGE, DebatePage, ListPage, pages_of, read_sought
 from engine.pages.head import Item
 from engine.pages.stored import StoredLibrary, list_items
+from engine.series.report import make_report
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
 from engine.series.report.pictures import draw_report
-from engine.series.report.report import make_report
 from engine.series.schedule import read_record, table_of
 from engine.series.spec import Series
 from engine.stats.agreement import Agreement, measure_agreement

@@ -20,7 +20,7 @@ from engine.dataset.prompt_table import PROMPTS, redact_keys
 from engine.dataset.tables import TABLES
 from engine.delivery.board import turns_expected
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
-from engine.drawing.svg import Picture
+from engine.drawing import Picture
 from engine.pages.assembly import (
     PageSources,
     assemble,

@@ -9,7 +9,7 @@ from functools import partial
 from math import ceil
 
 from engine.dataset.page import PageSection
-from engine.drawing.svg import GREY, OTHERS, Picture, Scale, bar, disc, draw, fit, grid, write
+from engine.drawing import GREY, OTHERS, Picture, Scale, bar, disc, draw, fit, grid, write
 from engine.pages.debate_page import SPOKEN
 from engine.pages.head import Rows
 from engine.values.language import N_, speaking

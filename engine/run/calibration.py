@@ -18,7 +18,7 @@ from engine.blinding.transcript import BLINDER
 from engine.fleet.leases import LeaseManager
 from engine.jury.ballot import JurorReading
 from engine.jury.panel import JurorPrompt, PanelReadings, open_transcript
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
 from engine.run.estimate import JURY_PROMPT_TOKENS, manner_of
 from engine.run.later_judges import LaterJurors
 from engine.stage.steps import BYTES_PER_TOKEN, Pace, Steps

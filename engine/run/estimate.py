@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.formats import Format
 from engine.jury.plan import attendance
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
+from engine.stage import MOST_PUT, Stage
 from engine.stage.shapes import example
-from engine.stage.stage import MOST_PUT, Stage
 from engine.store import Note, Post
 from engine.values.debate import (
     RETRIEVAL,

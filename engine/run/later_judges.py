@@ -16,10 +16,10 @@ from engine.formats import format_of
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import find_rubric
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
 from engine.run.estimate import check_prices
 from engine.run.request import MOST_JUDGES
-from engine.stage.stage import Stage
+from engine.stage import Stage
 from engine.stage.steps import Pace, Steps
 from engine.store import Journaled, Judging, Note, Post, Store
 from engine.store.journal import PANEL

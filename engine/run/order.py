@@ -10,7 +10,7 @@ from pydantic import Field, SkipValidation, model_validator
 
 from engine.formats import find_format
 from engine.jury.rubric import Rubric
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.store.leases import OWN
 from engine.values.debate import Debate, Model, Retrieval, Sampling, SeriesKey, Source, Value
 from engine.values.errors import NotAllowedError

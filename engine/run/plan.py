@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.blinding.identity import draw_names
 from engine.formats import Format, choose_format
-from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts
+from engine.prompts import AUDIENCE, SOURCES, TRIAL, Prompts
 from engine.run.order import Defaults, Order
 from engine.run.request import mirror, request_of
 from engine.values.debate import OTHER, BallotKind, Model, Request

@@ -16,9 +16,9 @@ from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import Format, format_of
 from engine.jury.explain import STEP, ExplanationRequest, explain, explains, to_artifact, unwritten
 from engine.jury.panel import hold_panel, open_transcript, summarise
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
 from engine.run.invitation import Rounds, ask_for_stance, invitation
-from engine.stage.stage import Stage
+from engine.stage import Stage
 from engine.stage.steps import SENT_SECONDS, ConcurrentWork, Pace, Steps
 from engine.store import Lease, Note, Post, Store
 from engine.values.debate import Debate, Setup, Status, TrialProtocol, Turn, Value

@@ -13,7 +13,7 @@ from ulid import ULID
 from engine.fleet.leases import Notifier
 from engine.formats import format_of
 from engine.jury.plan import attendance
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
 from engine.run.estimate import check_prices, longest_prompts, price
 from engine.run.freeze import freeze
 from engine.run.juror_fits import Learner

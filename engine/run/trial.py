@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from engine.prompts.library import TRIAL
+from engine.prompts import TRIAL
 from engine.run.request import exchange
+from engine.stage import Stage
 from engine.stage.shapes import TEXT, Shape, choice, named
-from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, Source, TrialProtocol, Value
 from engine.values.errors import UsageError
 from engine.values.language import speaking

@@ -38,7 +38,7 @@ from engine.stats.bradley_terry import (
     reach,
 )
 from engine.stats.ratings import POINTS
-from engine.tally.tally import Z95
+from engine.tally import Z95
 from engine.values.verdicts import TIE
 
 SPREAD = 4.0  # of strengths, in log odds, before anything is known: about 700 points

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from engine.formats import find_format
 from engine.formats.format import Roles, read_own
-from engine.prompts.library import check_language
+from engine.prompts import check_language
 from engine.run.request import seat_judges
 from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model, PanelMode, Value

@@ -11,9 +11,9 @@ from itertools import chain, zip_longest
 
 import orjson
 
-from engine.prompts.library import SOURCES
+from engine.prompts import SOURCES
+from engine.stage import Stage
 from engine.stage.forms import form
-from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value
 from engine.values.language import N_

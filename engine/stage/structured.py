@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from engine.prompts.library import MARK
+from engine.prompts import MARK
 from engine.values.debate import Violation
 from engine.values.errors import UnreadableError
 from engine.values.limits import MAX_DEPTH, TOO_DEEP

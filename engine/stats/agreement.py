@@ -435,7 +435,7 @@ def _by_topic(rows: Iterable[Row]) -> tuple[_GroupFigures, ...]:
 # How blind people are, and what decides for them; pure.
 #
 # Guesses are compared with chance: 1/k for a menu of k models. Wilson's interval of the share that
-# is right (engine/tally/tally.py) contains that, unless people know more than nothing.
+# is right (engine/tally/__init__.py) contains that, unless people know more than nothing.
 
 
 CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiveness"}

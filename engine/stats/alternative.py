@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from engine.stats.figure import ShownTable
 from engine.stats.row import FIRST, Row, names_of, read_by
-from engine.tally.tally import FEWEST
+from engine.tally import FEWEST
 from engine.values.debate import Value
 from engine.words.stored import percent
 

@@ -23,7 +23,7 @@ from engine.stats.figure import (
 )
 from engine.stats.ratings import Leaderboard, rank_models, word_rating
 from engine.stats.row import KnownAnswer, Row, names_of, read_by
-from engine.tally.tally import FEWEST
+from engine.tally import FEWEST
 from engine.values.debate import TrialProtocol, Value
 from engine.values.errors import UsageError
 from engine.values.verdicts import TIE

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from engine.stats.figure import Bin, Figure, Forecast, brier_sums, mean_of, reliability
+from engine.tally import FEWEST
 from engine.tally.questions import CONFIDENCE_NAMES, PERCENTS
-from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
 WORDS = tuple(CONFIDENCE_NAMES.values())

@@ -13,7 +13,7 @@ from typing import Self, TypeAlias
 
 from pydantic import Field
 
-from engine.tally.tally import FEWEST, wilson
+from engine.tally import FEWEST, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.words.stored import percent

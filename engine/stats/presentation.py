@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, sqrt
 
-from engine.drawing.svg import (
+from engine.drawing import (
     Anchor,
     Scale,
     axis,

@@ -19,7 +19,7 @@ from engine.stats.bradley_terry import (
 )
 from engine.stats.figure import RANGE, signed
 from engine.stats.row import Row
-from engine.tally.tally import Z95
+from engine.tally import Z95
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.values.verdicts import TIE

@@ -15,7 +15,7 @@ from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, SureVote, compare, sure_votes
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.store.journal import PANEL
-from engine.tally.tally import count
+from engine.tally import count
 from engine.values.debate import TurnOrder
 from engine.values.errors import StoppedError
 from engine.values.text import headline, redact, split_draft

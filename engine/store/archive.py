@@ -18,7 +18,7 @@ from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_b
 from engine.store.people import hidden_people
 from engine.store.targets import AudienceQuestion, to_question
 from engine.store.vote_log import read_log
-from engine.tally.tally import count, revised_votes, turn_labels
+from engine.tally import count, revised_votes, turn_labels
 from engine.values.debate import Debate, Turn
 from engine.values.ports import Reply
 from engine.values.verdicts import (

@@ -14,7 +14,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.debates import INSERT, SELECT, to_debate, to_row
 from engine.store.journal import BALLOTS, JUDGES, JUDGINGS, Judging, Note, to_ballot, to_judging
 from engine.store.leases import Lease, guard
-from engine.tally.tally import count
+from engine.tally import count
 from engine.values.debate import Criterion, Debate, Model, PanelMode, Setup, Status, Value
 from engine.values.verdicts import Ballot, Verdict, Vote
 

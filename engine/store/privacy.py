@@ -33,7 +33,7 @@ from engine.store.people import (
     lock_user,
 )
 from engine.store.purge import load_tables, mark_unwiped, wipe
-from engine.tally.tally import count
+from engine.tally import count
 from engine.values.debate import Value, short_code
 from engine.values.verdicts import Question, Vote
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.blinding.identity import HIDDEN
-from engine.stage.stage import MOST_PUT
+from engine.stage import MOST_PUT
 from engine.store import Store
 from engine.store.guests import Guest
 from engine.store.targets import AudienceQuestion

@@ -13,8 +13,8 @@ from engine.jury.explain import REASONS, STEP, mean_marks, of_artifacts, quote_j
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.store import Closing, DebateRecord, Intervention, Post, Store
 from engine.store.journal import Record
+from engine.tally import agreement, count, leader, persuasion, wilson
 from engine.tally.questions import vote_options
-from engine.tally.tally import agreement, count, leader, persuasion, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.language import N_
 from engine.values.messages import (

@@ -12,7 +12,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from engine.store import DebateRecord
-from engine.tally.tally import count
+from engine.tally import count
 from engine.values.verdicts import TIE, WEAK, Question
 
 OFFERED = 5

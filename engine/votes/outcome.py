@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from engine.store import Outcome
+from engine.tally import count, standing_votes
 from engine.tally.questions import (
     CONFIDENCE_NAMES,
     PERCENTS,
@@ -14,7 +15,6 @@ from engine.tally.questions import (
     round_options,
     stance_name,
 )
-from engine.tally.tally import count, standing_votes
 from engine.values.debate import BallotKind, ConfidenceScale, Debate, Scores, Value
 from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.drawing.svg import EMPTY, INK, OTHERS, Scale, bar, darken, disc, draw, fit, write
+from engine.drawing import EMPTY, INK, OTHERS, Scale, bar, darken, disc, draw, fit, write
 from engine.values.language import N_
 from engine.values.messages import File, Reveal
 from engine.values.text import unmarked

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, fit, wrap, write
+from engine.drawing import EMPTY, GREY, OTHERS, bar, darken, disc, draw, fit, wrap, write
 from engine.values.debate import SOMEBODY
 from engine.values.messages import File, Reveal
 from engine.values.text import SIDES, unmarked

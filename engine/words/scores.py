@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from engine.drawing.svg import (
+from engine.drawing import (
     BLUE,
     GOLD,
     GREY,

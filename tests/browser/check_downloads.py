@@ -6,7 +6,7 @@ import pytest
 
 from bot.research.series_runs import make_files
 from engine.dataset.page import write_html
-from engine.series.report.report import make_report
+from engine.series.report import make_report
 from engine.values.ports import utc_now
 from tests.browser.conftest import Guard, Open, assert_readable
 from tests.scenario.test_report import hostile_page

@@ -18,7 +18,7 @@ from bot.app import MainLine
 from bot.database import Role, open_sharing
 from bot.settings.settings import Settings
 from engine.fleet.leases import Notifier
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Order
 from engine.store import Store
 from tests.doubles.databases import PostgresDouble

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from adapters.database.database import SqlDatabase
 from engine.jury.rubric import find_rubric
-from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.prompts import DATA, Prompts, load_prompts
 from engine.run.order import Defaults, Invited, Order
 from engine.store import Closing, Store
 from engine.values.debate import Debate, Length, Model, Price, Sampling, Status

@@ -13,7 +13,7 @@ from adapters.metrics import Counts
 from adapters.models.router import open_models
 from bot.app import MainLine
 from engine.delivery.outbox import Delivery
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts import Prompts, load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.service import Service
 from engine.store import DebateRecord, Store

@@ -17,7 +17,7 @@ from engine.formats import FORMATS, format_of
 from engine.jury.explain import ExplanationRequest, explain
 from engine.jury.history import fit
 from engine.jury.panel import hold_panel, open_transcript, summarise
-from engine.prompts.library import (
+from engine.prompts import (
     Prompts,
     QuotedSpeech,
     SpeechRecord,
@@ -30,7 +30,7 @@ from engine.run.freeze import setup_of
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.run.trial import choose_side
-from engine.stage.stage import Stage
+from engine.stage import Stage
 from engine.store import Note, Post
 from engine.values.debate import (
     Debate,

@@ -10,8 +10,8 @@ from typing import Any
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
-from engine.prompts.library import Prompts, load_prompts
-from engine.stage.stage import Stage
+from engine.prompts import Prompts, load_prompts
+from engine.stage import Stage
 from engine.store import Note, Post
 from engine.values.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError

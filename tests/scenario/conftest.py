@@ -29,7 +29,7 @@ from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
 from bot.app import MainLine
 from bot.settings.settings import Settings
-from engine.prompts.library import Prompts
+from engine.prompts import Prompts
 from engine.run.order import Defaults, Order
 from engine.run.service import Service, Started
 from engine.store import DebateRecord, Store

@@ -12,7 +12,7 @@ from ulid import ULID
 from bot.research.calibrate import open_session
 from bot.research.cases import CaseSource, read_source
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.calibration import Calibration, CalibrationProgress, plan_questions
 from engine.store import ExportFilter
 from engine.store.usage import UsageFilter

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from adapters.database.file import lock
-from bot.doctor.doctor import run_check
+from bot.doctor import run_check
 from bot.doctor.trial import check_debate
 from bot.research.series_runs import plan_file
 from bot.serve.health import Health
@@ -221,7 +221,7 @@ async def test_a_database_that_is_damaged_or_takes_no_write_fails_the_check(
 async def test_a_disk_without_room_fails_the_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bot.doctor.doctor.FEWEST_BYTES", 10**18)
+    monkeypatch.setattr("bot.doctor.FEWEST_BYTES", 10**18)
     assert "free at least" in (await look(monkeypatch, capsys))["disk"][0]
 
 

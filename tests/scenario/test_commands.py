@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.chat.answers.base import Answer, SentFile, to_markdown
+from engine.chat.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models
 from engine.chat.commands import Commands, parse_command

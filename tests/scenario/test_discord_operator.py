@@ -20,7 +20,7 @@ from adapters.discord.rest import DiscordRest
 from adapters.dispatch import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from bot import __version__
-from bot.doctor.doctor import then_close
+from bot.doctor import then_close
 from tests.doubles.collector import Collector
 from tests.doubles.command import running
 from tests.doubles.databases import is_file

@@ -4,7 +4,7 @@ from itertools import cycle
 
 import pytest
 
-from engine.prompts.library import quote
+from engine.prompts import quote
 from engine.values.debate import Status
 from engine.values.text import clean
 from engine.words.card import Reference

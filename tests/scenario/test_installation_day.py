@@ -8,7 +8,7 @@ import pytest
 from adapters.database.database import SqlDatabase
 from adapters.web.reader import Links, write_debate
 from bot.commands.choice import DebateChoice
-from bot.doctor.doctor import check_day
+from bot.doctor import check_day
 from bot.record.tables import list_debates, show_debate, show_usage
 from bot.serve.health import Health
 from engine.pages.debate_page import read_sought, write_sought

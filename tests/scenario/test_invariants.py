@@ -16,7 +16,7 @@ from ulid import ULID
 from adapters.models.router import open_models
 from bot.app import MainLine
 from engine.dataset.writer import export
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.store import ExportFilter, Store
 from tests.doubles.databases import select
 from tests.doubles.hall import Hall

@@ -25,7 +25,7 @@ from adapters.web.public import PublicPages
 from adapters.web.session import Sessions
 from bot.research.labels import label_routes, noticing_of, print_token
 from bot.settings.settings import DiscordSettings, Settings, SlackSettings, WebSettings
-from engine.drawing.svg import Picture
+from engine.drawing import Picture
 from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader

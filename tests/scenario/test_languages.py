@@ -12,7 +12,7 @@ from adapters.terminal.render import plain
 from engine.dataset.page import lay_out, write_markdown
 from engine.formats import FORMATS, find_format
 from engine.formats.team.rules import SEATS
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Order
 from engine.run.plan import plan
 from engine.values.debate import Length, Model

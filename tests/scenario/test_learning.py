@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.doctor.doctor import check_database
+from bot.doctor import check_database
 from bot.research.stats import run_stats
 from bot.serve.health import Health
 from bot.settings.load import load_settings

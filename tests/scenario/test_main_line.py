@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts import Prompts, load_prompts
 from engine.run.order import Defaults
 from engine.values.debate import Debate, Model, Price, Status, TurnOrder
 from engine.values.errors import BudgetError, UsageError

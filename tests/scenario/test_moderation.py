@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from adapters.models.attempts import CallFault
 from adapters.models.moderation import HttpModerator
 from bot.app import App
-from bot.doctor.doctor import run_check
+from bot.doctor import run_check
 from engine.values.debate import Moderation
 from engine.values.errors import ModelError, RostrumError
 from tests.doubles.deadlines import deadlines_by_event

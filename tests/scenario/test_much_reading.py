@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Requester, _Cooldown
 from engine.delivery.reasons import refusal_of

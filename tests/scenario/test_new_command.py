@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers import Answer, to_markdown
 from engine.chat.commands import COMMANDS, Command, Commands, parse_command
 from engine.chat.context import Context, Requester, managers
 from engine.chat.invocation import Invocation

@@ -16,7 +16,7 @@ SCRIPT = '''
 """`toast`: each side says one thing."""
 
 from engine.values.debate import Request, TurnOrder
-from engine.stage.stage import Stage
+from engine.stage import Stage
 from engine.formats.format import Format
 from engine.stage.shapes import TurnLimits
 

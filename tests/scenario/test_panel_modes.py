@@ -13,7 +13,7 @@ from adapters.models.rehearsal import RehearsalModels
 from adapters.slack import render as slack_render
 from adapters.terminal.render import plain
 from engine.jury.panel import hold_panel, open_transcript
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Order
 from engine.run.run import warm_up
 from engine.values.debate import Model, PanelMode

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bot.operations.control import forget_person
 from bot.serve.run import serving
 from bot.settings.settings import Settings, _PrivacySettings
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.own_data import forgotten
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester

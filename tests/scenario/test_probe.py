@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.doctor.doctor import run_check
+from bot.doctor import run_check
 from engine.values.errors import RostrumError, UsageError
 from tests.doubles.model_server import Act, ModelServer, refuse
 from tests.scenario.test_command_line_check import near

@@ -23,13 +23,13 @@ from adapters.web import crowd, public
 from adapters.web.application import DRAWN, FAILURES
 from adapters.web.public import PublicPages
 from bot.app import MainLine
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.delivery.board import Board
 from engine.delivery.reasons import cause_of, needing, reason_of, waiting_for, why
 from engine.pages import public as values
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.store import Closing, DeliveryState, Post, Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Cause, Model, PanelSetup, Status

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import parse_command
 from engine.chat.context import Requester

@@ -12,8 +12,8 @@ from bot.research.series_runs import make_files, read_report
 from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.series.contents import save_series
+from engine.series.report import SeriesReport
 from engine.series.report.page import NO_DEBATES
-from engine.series.report.report import SeriesReport
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import work_out

@@ -15,7 +15,7 @@ from adapters.slack.checkup import check_app, check_bot, check_installs
 from adapters.slack.install import SCOPES, Credentials
 from adapters.slack.rest import SlackRest
 from bot import cli
-from bot.doctor.doctor import run_check
+from bot.doctor import run_check
 from bot.exits import FAILED, fail
 from bot.operations.control import disconnect_community
 from bot.serve.platforms import open_platforms

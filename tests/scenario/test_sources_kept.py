@@ -5,7 +5,7 @@ import pytest
 from engine.chat.privacy import forget, purge
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.stored import StoredLibrary
-from engine.prompts.library import quote
+from engine.prompts import quote
 from engine.store.privacy import ERASED
 from engine.values.debate import Source, Status
 from engine.values.errors import BudgetError

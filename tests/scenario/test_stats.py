@@ -11,7 +11,7 @@ import pytest
 
 from bot.commands.choice import DebateChoice
 from bot.research.stats import run_stats
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.values.debate import Debate

@@ -23,12 +23,12 @@ from bot.commands.choice import EVERY_DEBATE
 from bot.research.series_runs import load_series, make_files, read_report
 from bot.research.stats import run_stats
 from bot.settings.load import load_settings
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.participants import line_of
 from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.plan import plan
 from engine.series.contents import expand
 from engine.series.runner import order_of

@@ -1,10 +1,10 @@
 """What is made ready while the first call of a debate is answered."""
 
+from engine import prompts as library
 from engine.blinding import identity
 from engine.blinding.identity import draw_names
 from engine.blinding.transcript import blind
-from engine.prompts import library
-from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.prompts import DATA, Prompts, load_prompts
 from engine.run.run import warm_up
 
 HIDDEN = frozenset({"maple", "cedar"})

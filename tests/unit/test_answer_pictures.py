@@ -9,7 +9,7 @@ from adapters.pictures import drawn
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.chat.answers.own_data import Frequency, OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
-from engine.drawing.svg import INK, RED
+from engine.drawing import INK, RED
 from engine.stats.presentation import MOST_MODELS
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.store.privacy import GuessRecord

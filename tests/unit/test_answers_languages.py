@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 
 import engine.chat.answers as rooms
-from engine.chat.answers.base import (
+from engine.chat.answers import (
     ACCEPTED,
     DECLINED,
     LISTED,

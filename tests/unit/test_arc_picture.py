@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from adapters.pictures import SCALE, drawn, to_png
-from engine.drawing.svg import BLUE, GOLD, GREY, RED, width_of
+from engine.drawing import BLUE, GOLD, GREY, RED, width_of
 from engine.values.messages import Arc, ArcPoint
 from engine.words.cards import card_of
 from engine.words.scores import HEIGHT, MARGIN, WIDTH, arc_picture

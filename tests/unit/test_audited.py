@@ -28,7 +28,7 @@ from engine.formats.audited.scores import (
     settle,
     total_points,
 )
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.values.errors import ModelError, SettingsError
 from engine.values.messages import Arc, Report, ScoreBoard
 from engine.values.verdicts import Adjustment

@@ -3,7 +3,7 @@
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.values.debate import Status
 from engine.values.messages import JurorLine, Message, Progress

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from engine.formats import find_format, format_of
 from engine.formats.classic import Classic
-from engine.prompts.library import quote
+from engine.prompts import quote
 from engine.values.debate import Setup
 from engine.values.errors import ModelError, StoreError, UsageError
 from engine.values.verdicts import Artifact

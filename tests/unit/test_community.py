@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from engine.chat.answers.base import Answer
+from engine.chat.answers import Answer
 from engine.chat.answers.own_data import forgetting, opted_out, stored_data
 from engine.chat.settings import (
     change_settings,
@@ -15,7 +15,7 @@ from engine.chat.settings import (
     overlay,
     setting_lines,
 )
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.store.communities import SETTING_NAMES, CommunitySettings

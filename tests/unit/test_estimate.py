@@ -3,10 +3,10 @@
 import pytest
 
 from engine.formats.classic import Classic
-from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.prompts import DATA, Prompts, load_prompts
 from engine.run import estimate as module
 from engine.run.estimate import estimate
-from engine.stage.stage import Stage
+from engine.stage import Stage
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.values.messages import Estimate
 from tests.kit import setup_of, some

@@ -14,7 +14,7 @@ from engine.jury.explain import (
     to_artifact,
     writer,
 )
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts import Prompts, load_prompts
 from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
 from engine.values.ports import Call, Reply

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engine.formats import FORMATS, Format, find_format, format_of, length_of
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
+from engine.stage import Stage
 from engine.stage.shapes import TurnLimits
-from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder
 from engine.values.errors import ModelError, PausedError, StoreError, UsageError
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from adapters import Finding
 from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
-from bot.doctor.doctor import show
+from bot.doctor import show
 from bot.exits import WRONG_USAGE, fail
+from bot.init import merge
 from bot.init.backends import propose
-from bot.init.init import merge
 from bot.record.tables import show_table
 from engine.values.errors import SettingsError, UsageError
 

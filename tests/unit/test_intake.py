@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.jury.roster import PanelFit
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.estimate import check_prices
 from engine.run.freeze import setup_of
 from engine.run.order import Defaults, Order

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from engine.blinding import transcript
 from engine.blinding.identity import draw_names, redact
 from engine.blinding.transcript import Identities, TranscriptWriter, blind
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.values.debate import Model, Turn
 from engine.values.makers import kin, read_vocabulary
 

@@ -6,7 +6,7 @@ from adapters.models.scenes import RehearsalOptions, Scene
 from adapters.models.speeches import LANGUAGES, compose
 from engine.formats.classic import Classic
 from engine.jury.panel import open_transcript, summarise
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, ModelError, RostrumError
 from engine.values.verdicts import Summary

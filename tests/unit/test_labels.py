@@ -15,8 +15,8 @@ from engine.labelling.report import HARD, LabelReport, Rate, _Labelled, report_o
 from engine.labelling.tasks import queue_of
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Kind, Queued, StoredSheetAnswer, Task
+from engine.tally import persuasion, turn_labels
 from engine.tally.questions import options_of, stance_name
-from engine.tally.tally import persuasion, turn_labels
 from engine.values.errors import UsageError
 from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.prompts.library import check_language, language_name
+from engine.prompts import check_language, language_name
 from engine.values.errors import UsageError
 
 

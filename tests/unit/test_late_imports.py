@@ -15,8 +15,7 @@ from tests.doubles.command import ROOT, printed_by
 # One process takes these steps in turn: what is not loaded after a later one was not before it.
 STEPS = (
     "import bot.settings.load; bot.settings.load.load_settings()",
-    "import engine.prompts.library as l\n"
-    "for code in l.NAMES: l.language_name(l.check_language(code))",
+    "import engine.prompts as l\nfor code in l.NAMES: l.language_name(l.check_language(code))",
     "import adapters.models.router as r; r.open_models({})",
     "import bot.cli",
     "import bot.serve.run as r, adapters.discord.render, adapters.slack.render; r.load_served()",

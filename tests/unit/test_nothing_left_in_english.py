@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from adapters.terminal.render import plain
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.formats import FORMATS
 from engine.values.language import speaking
 from tests.contract.test_every_message import messages

@@ -4,7 +4,7 @@ import pytest
 
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
-from engine.prompts.library import quote
+from engine.prompts import quote
 from engine.values.verdicts import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for
 from tests.kit import some, vote

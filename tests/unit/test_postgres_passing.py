@@ -14,7 +14,7 @@ from bot.app import MainLine
 from bot.database import Role
 from engine.fleet import leases
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Order
 from engine.run.run import Runner
 from engine.store import Store

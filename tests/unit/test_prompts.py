@@ -16,11 +16,11 @@ from hypothesis import given, settings, strategies as st
 from jinja2 import nodes
 
 from engine.blinding.transcript import Identities, TranscriptWriter
-from engine.formats.roundtable.roundtable import _Personas
+from engine.formats.roundtable import _Personas
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, DEBATE, Rubric
-from engine.prompts.library import (
+from engine.prompts import (
     DATA,
     ENVIRONMENT,
     JUDGED,

@@ -35,7 +35,7 @@ from bot.research.labels import show_report, show_tasks
 from bot.research.series_runs import show_series
 from bot.settings.files import read_rubric
 from engine.blinding.transcript import BlindTurn, Round
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
@@ -45,10 +45,10 @@ from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, CLASSIC_SIX, DEBATE
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
+from engine.series.report import make_report
 from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
-from engine.series.report.report import make_report
 from engine.series.runner import SeriesProgress
 from engine.store.communities import SETTING_NAMES
 from engine.store.series import StoredSeries

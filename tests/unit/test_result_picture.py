@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from adapters import pictures
 from adapters.pictures import OTHER_SCRIPTS, drawn, to_png
-from engine.drawing.svg import draw, width_of, wrap, write
+from engine.drawing import draw, width_of, wrap, write
 from engine.values.messages import File, Reveal
 from engine.values.verdicts import Tally, Verdict
 from engine.words.result_picture import MARGIN, MOTION, WIDTH, result_picture

@@ -11,7 +11,7 @@ from adapters.discord.render import DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.render import SlackPayload
 from engine.formats import find_format
-from engine.formats.roundtable.roundtable import NAME_CHARS
+from engine.formats.roundtable import NAME_CHARS
 from engine.jury.rubric import find_rubric
 from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind, Model, Scores, Setup, TurnOrder

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from PIL import ImageFont
 
 from adapters.pictures import FONT, to_png
-from engine.drawing.svg import (
+from engine.drawing import (
     DARK,
     Picture,
     darken,
@@ -24,15 +24,7 @@ from engine.drawing.svg import (
     short_names,
     width_of,
 )
-from engine.series.report.data import (
-    EndedDebate,
-    SeriesRows,
-    _CountedTurn,
-    add_up,
-)
-from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
-from engine.series.report.pictures import draw_report
-from engine.series.report.report import (
+from engine.series.report import (
     CaveatKind,
     PairResult,
     SeriesReport,
@@ -41,6 +33,14 @@ from engine.series.report.report import (
     nearest_rank,
     split_topics,
 )
+from engine.series.report.data import (
+    EndedDebate,
+    SeriesRows,
+    _CountedTurn,
+    add_up,
+)
+from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
+from engine.series.report.pictures import draw_report
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
 from engine.store.series import CallTry, SeriesDebate, SeriesReading, StoredSeries

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.formats.classic import Classic
-from engine.prompts.library import SPOKEN, Prompts, load_prompts
+from engine.prompts import SPOKEN, Prompts, load_prompts
 from engine.stage.repair import UPDATE_SECONDS, Drafting, read_growing, redact_growing
 from engine.stage.shapes import TurnLimits, violations
 from engine.stage.structured import declines, refusal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.run.request import exchange

@@ -29,7 +29,7 @@ from engine.stats.ratings import (
     rate,
 )
 from engine.stats.row import Row
-from engine.tally.tally import Z95
+from engine.tally import Z95
 from engine.values.verdicts import TIE
 from tests.kit import make_row, some
 from tests.slow import slow_after

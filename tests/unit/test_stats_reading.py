@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from bot.research.stats import _guessing, _measure, _percents, _show
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.statistics import agreement_figures
 from engine.chat.answers.voters import read_percent
 from engine.dataset.entry import Keys
@@ -40,7 +40,7 @@ from engine.stats.jurors import best_panels, right, view_fit
 from engine.stats.row import Row, leads_in, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.fits import Evidence
-from engine.tally.tally import wilson
+from engine.tally import wilson
 from engine.values.debate import Fit, JurorFit, Model, PanelSetup, Status, TurnOrder
 from engine.values.errors import StoppedError, StoreError, UsageError
 from engine.values.options import read_option

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from engine.chat.answers.base import to_markdown
+from engine.chat.answers import to_markdown
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.presentation import draw_pictures

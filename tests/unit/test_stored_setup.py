@@ -12,7 +12,7 @@ from engine.chat.context import Requester
 from engine.chat.invocation import StartArguments
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.freeze import setup_of
 from engine.run.plan import plan
 from engine.store.communities import CommunitySettings

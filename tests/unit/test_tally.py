@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.tally.tally import count, standing_votes, wilson
+from engine.tally import count, standing_votes, wilson
 from engine.values.debate import BallotKind
 from engine.values.ports import Reactions
 from engine.values.verdicts import How, Vote, VoteEvent, iso

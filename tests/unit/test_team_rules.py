@@ -32,7 +32,7 @@ from engine.formats.team.rules import (
     team_channel,
     twice_running,
 )
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.values.debate import OTHER, Setup, Turn, Violation
 from engine.values.errors import ModelError, SettingsError
 from engine.values.messages import TurnPost

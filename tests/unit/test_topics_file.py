@@ -12,7 +12,7 @@ import pytest
 from bot.settings.files import read_topics
 from bot.settings.load import load_settings
 from engine.chat.choices import topic_choices
-from engine.prompts.library import load_prompts
+from engine.prompts import load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.values.debate import Request

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from engine.tally import standing_votes
 from engine.tally.fold import is_undecided
-from engine.tally.tally import standing_votes
 from engine.values.debate import BallotKind
 from engine.values.ports import Reactions
 from engine.values.verdicts import How, VoteEvent

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from adapters.terminal.keys import key_hint
 from adapters.terminal.texts import hand_text
-from engine.chat.answers.base import Answer, SentFile
+from engine.chat.answers import Answer, SentFile
 from engine.chat.answers.catalogue import (
     FormatLine,
     HelpAnswer,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from engine.chat.answers.base import PREFIX, Answer, Wording, answering
-from engine.prompts.library import NAMES
+from engine.chat.answers import PREFIX, Answer, Wording, answering
+from engine.prompts import NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Value
 from engine.values.language import N_, NN_, Count, Text

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import SkipValidation
 
-from engine.chat.answers.base import PREFIX, Answer, Wording, answering
+from engine.chat.answers import PREFIX, Answer, Wording, answering
 from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where

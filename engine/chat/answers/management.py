@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording, answering
+from engine.chat.answers import PREFIX, Answer, SentFile, Wording, answering
 from engine.chat.answers.statistics import left_out
 from engine.series.spec import Recurring
 from engine.values.debate import Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording, answering
+from engine.chat.answers import PREFIX, Answer, SentFile, Wording, answering
 from engine.chat.answers.debates import DebateLine
-from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
+from engine.drawing import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store.communities import PublicPart
 from engine.store.privacy import GuessRecord, OwnVote, PersonTraces
 from engine.values.language import N_, NN_, Text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.chat.answers.base import Answer, Wording, answering
+from engine.chat.answers import Answer, Wording, answering
 from engine.stats.agreement import Agreement
 from engine.stats.figure import Figure
 from engine.stats.jurors import JurorFigures
 from engine.stats.presentation import leaderboard_picture
 from engine.stats.ratings import Leaderboard, Rating, word_rating
 from engine.store.privacy import GuessRecord
-from engine.tally.tally import FEWEST
+from engine.tally import FEWEST
 from engine.values.language import N_, Count, Text
 from engine.values.messages import File
 from engine.words.translation import say

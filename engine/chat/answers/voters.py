@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.chat.answers.base import PREFIX, Answer, Wording, answering
+from engine.chat.answers import PREFIX, Answer, Wording, answering
 from engine.chat.answers.debates import DebateLine
 from engine.store.ballots import RemarkResult
 from engine.store.vote_log import Outcome

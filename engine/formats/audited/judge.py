@@ -30,9 +30,9 @@ from engine.formats.audited.scores import (
     total_points,
 )
 from engine.formats.judges import ask_judges
+from engine.stage import Stage
 from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
 from engine.stage.shapes import AnswerPart, Shape, ShapedAnswer, kept
-from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import OTHER, Turn, Value
 from engine.values.language import N_

@@ -8,9 +8,9 @@ from typing import Annotated
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scores import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
+from engine.stage import Stage
 from engine.stage.forms import OneOf, form
 from engine.stage.shapes import AnswerPart, ShapedAnswer, kept
-from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.language import N_
 from engine.values.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from engine.formats.judges import ask_judges, tell_judges
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.stage import Stage
 from engine.stage.forms import WRONG, ByKey, Within, form
 from engine.stage.shapes import (
     AnswerPart,
     ShapedAnswer,
 )
-from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.language import N_
 from engine.values.messages import Report

@@ -21,8 +21,8 @@ from engine.formats.structured.trace import (
     table,
 )
 from engine.jury.rubric import Rubric
+from engine.stage import Stage
 from engine.stage.shapes import ShapedAnswer
-from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import OTHER, Request, Value
 from engine.values.language import N_

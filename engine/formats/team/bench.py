@@ -20,14 +20,14 @@ from engine.formats.team.rules import (
     team_channel,
     tell_clock,
 )
-from engine.prompts.library import QuotedSpeech, SpeechRecord
+from engine.prompts import QuotedSpeech, SpeechRecord
+from engine.stage import Stage
 from engine.stage.forms import OneOf, form
 from engine.stage.shapes import (
     AnswerPart,
     ShapedAnswer,
     TurnLimits,
 )
-from engine.stage.stage import Stage
 from engine.values.debate import Length, Turn
 from engine.values.limits import TeamLimits
 from engine.values.text import clean, marked

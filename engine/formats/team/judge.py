@@ -32,9 +32,9 @@ from engine.formats.team.rules import (
     twice_running,
     write_review,
 )
+from engine.stage import Stage
 from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
 from engine.stage.shapes import AnswerPart, Shape, ShapedAnswer, kept
-from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
 from engine.store import Post
 from engine.values.debate import Turn

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from pydantic import model_validator
 
-from engine.prompts.library import QuotedSpeech, SpeechRecord
+from engine.prompts import QuotedSpeech, SpeechRecord
 from engine.values.debate import OTHER, Turn, Value, side_of
 from engine.values.errors import UsageError
 from engine.values.language import N_

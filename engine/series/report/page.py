@@ -10,18 +10,18 @@ from typing import NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import PageSection, PageTable, inline, table_of
-from engine.drawing.svg import Picture, data_address
-from engine.series.report.data import CallTotals
-from engine.series.report.report import (
+from engine.drawing import Picture, data_address
+from engine.series.report import (
     Caveat,
     PairResult,
     SeriesReport,
 )
+from engine.series.report.data import CallTotals
 from engine.series.spec import Pairing
 from engine.stats.alternative import tell_replacement
 from engine.stats.comparisons import tell_arms, tell_juries, tell_trials
 from engine.stats.ratings import EFFECTS, word_rating
-from engine.tally.tally import FEWEST
+from engine.tally import FEWEST
 from engine.values.language import N_
 from engine.values.text import dollars
 from engine.words.translation import plural

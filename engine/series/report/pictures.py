@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import cos, hypot, pi, sin
 from typing import NamedTuple, TypeAlias
 
-from engine.drawing.svg import (
+from engine.drawing import (
     SIZE,
     Picture,
     Scale,
@@ -26,7 +26,7 @@ from engine.drawing.svg import (
     width_of,
     write,
 )
-from engine.series.report.report import SeriesReport
+from engine.series.report import SeriesReport
 from engine.stats.comparisons import Trials
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Rating, word_rating

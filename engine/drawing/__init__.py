@@ -1,1 +1,0 @@
-"""Pictures as SVG: shapes, and how wide letters are."""
