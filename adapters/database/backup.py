@@ -10,10 +10,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
+from adapters import open_private
 from adapters.database.database import SqlDatabase
 from adapters.database.file import open_unchanged
 from adapters.database.sqlite import FAULTS
-from adapters.private_files import open_private
 from engine.values.errors import RostrumError, UsageError
 
 PAGES_AT_ONCE = 2_000

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote, unquote, urlsplit
 
-from adapters.private_files import open_private
+from adapters import open_private
 from engine.values.errors import StoreError
 
 ADDRESS = "sqlite+aiosqlite:///"

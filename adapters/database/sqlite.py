@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import structlog
 
+from adapters import tighten
 from adapters.database.dialect import (
     MIN_VERSION,
     REVISION,
@@ -33,7 +34,6 @@ from adapters.database.file import (
     lock_file,
     open_unchanged,
 )
-from adapters.private_files import tighten
 from engine.store.database import SqlConnection, shape
 from engine.values.errors import StoreError
 

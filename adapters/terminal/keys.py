@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from adapters.terminal import texts
-from adapters.terminal.votes import GUEST, Hand
+from adapters.terminal.texts import GUEST, Hand
 from engine.tally.questions import (
     CLEAR,
     CLOSE,

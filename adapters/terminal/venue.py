@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
-from adapters.private_files import make_private_folder, open_private
+from adapters import make_private_folder, open_private
 from adapters.terminal import render, texts
 from adapters.terminal.render import LiveView
 from engine.values.debate import Value

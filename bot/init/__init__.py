@@ -15,9 +15,8 @@ from pathlib import Path
 from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
-from adapters import Finding
+from adapters import FILE_MODE, Finding
 from adapters.models.discovery import probe
-from adapters.private_files import FILE_MODE
 from adapters.wire import proxy_of
 from bot.console import ask, confirm, fitted, has_terminal
 from bot.doctor import check_backend, check_roster, show, then_close

@@ -17,8 +17,8 @@ from pydantic import SecretStr
 
 from adapters.database.file import ADDRESS, BESIDE, lock
 from adapters.models import LM_STUDIO, OLLAMA
+from adapters.terminal.texts import parse_stances
 from adapters.terminal.venue import records_of
-from adapters.terminal.votes import parse_stances
 from bot import log, sentences
 from bot.app import find_debate
 from bot.local.orders import (

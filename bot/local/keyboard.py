@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import NamedTuple
 
 from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, key_help, keyboard, keys_of
+from adapters.terminal.texts import GUEST, guests_among, parse_sure, parse_votes
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import GUEST, guests_among, parse_sure, parse_votes
 from bot.app import App
 from bot.local.orders import HOST, has_keyboard
 from engine.chat.answers.voters import ASK, MENU, read_percent
-from engine.run.audience_questions import ask
+from engine.run.questions import ask
 from engine.store import OpenQuestion
 from engine.store.ballots import VoterComment
 from engine.store.guests import OpenTurn

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from adapters.terminal.votes import parse_rounds, parse_votes
+from adapters.terminal.texts import parse_rounds, parse_votes
 from bot import sentences
 from bot.settings.settings import Settings
 from engine.formats import find_format

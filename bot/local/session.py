@@ -14,19 +14,19 @@ from functools import partial
 from rich.console import Console
 from ulid import ULID
 
+from adapters import make_private_folder
 from adapters.database.file import local_file
-from adapters.private_files import make_private_folder
-from adapters.terminal.texts import next_round
-from adapters.terminal.venue import TerminalVenue, records_of
-from adapters.terminal.votes import (
+from adapters.terminal.texts import (
     GUEST,
     Hand,
     guests_among,
     hands,
+    next_round,
     parse_rounds,
     parse_sure,
     parse_votes,
 )
+from adapters.terminal.venue import TerminalVenue, records_of
 from bot import sentences
 from bot.app import App, run_app
 from bot.local.orders import COMMUNITY, PLATFORM, has_keyboard

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from adapters.terminal.votes import parse_stances
+from adapters.terminal.texts import parse_stances
 from bot import log, sentences
 from bot.app import App, find_debate, run_app
 from bot.console import print_lines
@@ -26,8 +26,8 @@ from bot.local.orders import (
 from bot.local.session import TerminalSession, has_ended, showing_debate
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
-from engine.run.audience_questions import read_question
 from engine.run.order import Order, Rematch
+from engine.run.questions import read_question
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
 from engine.values.debate import ConfidenceScale, Debate, Replacement, Status

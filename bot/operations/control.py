@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ulid import ULID
 
+from adapters import open_private
 from adapters.database import backup
 from adapters.database.file import local_file
 from adapters.database.migrate import migrate, require_ours
-from adapters.private_files import open_private
 from adapters.terminal import texts
 from adapters.terminal.venue import records_of
 from bot import log

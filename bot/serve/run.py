@@ -111,12 +111,12 @@ SERVED = {
     "engine.fleet": "limits",
     "engine.formats": "trial",
     "engine.jury": "history model",
-    "engine.run": "estimate guest question_time rematch replacement trial",
+    "engine.run": "estimate guest questions rematch replacement trial",
     "engine.stage": "repair research",
     "engine.store": "ballots communities deliveries installs labels learning listings "
     "privacy queue retention series suggestions usage",
-    "engine.values": "failures overlap source_files trial",
-    "engine.votes": "audience hiding threads",
+    "engine.values": "failures overlap source_files",
+    "engine.votes": "audience interventions",
     "engine.words": "invitations pieces progress result_picture scores stored",
 }
 RECONCILE_SECONDS = 3.0

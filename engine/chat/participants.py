@@ -26,8 +26,8 @@ from engine.chat.answers.voters import (
     revised,
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
-from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.order import ME, ONLY_ONE, Invited
+from engine.run.questions import UNKNOWN, ask, is_listed, remove
 from engine.store import ExportFilter, Store
 from engine.store.ballots import VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS, vote_options

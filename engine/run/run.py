@@ -433,7 +433,7 @@ class _LiveHost:
     async def hear_questions(self) -> tuple[str, ...]:
         """Let the audience ask; what it put to the sides before a kill stays as it was."""
         if self.asked is None:
-            from engine.run.question_time import QuestionTime  # few debates have one
+            from engine.run.questions import QuestionTime  # few debates have one
 
             await self.steps.flush()
             runner = self.runner

@@ -7,7 +7,9 @@ reads it but statistics and exports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
+
+import orjson
 
 from engine.prompts import TRIAL
 from engine.run.request import exchange
@@ -18,8 +20,7 @@ from engine.values.errors import UsageError
 from engine.values.language import speaking
 from engine.values.source_files import check_sources
 from engine.values.sources import PASTED, SourceLimits
-from engine.values.topics import Topic
-from engine.values.trial import SealedAnswer
+from engine.values.topics import Topic, fold_topic
 from engine.words.translation import say
 
 
@@ -116,3 +117,37 @@ async def choose_side(stage: Stage, setup: Setup) -> Setup:
     side = answer.value.side
     request = setup.request if side == "A" else exchange(setup.request)
     return setup.model_copy(update={"request": request, "advocate": side})
+
+
+# The right answer to what a debate asks, where it is known; few debates have one.
+
+
+class SealedAnswer(Value):
+    """The right answer to a debate's question, which is stored beside the debate alone.
+
+    `side` is the one that argues it, None at a round table, whose agents choose among `choices`.
+    """
+
+    answer: str
+    side: str | None = None
+    choices: tuple[str, ...]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> SealedAnswer:
+        """Read a row of the table of sealed answers."""
+        choices = orjson.loads(row["choices"])
+        return cls(answer=row["answer"], side=row["side"], choices=choices)
+
+    @property
+    def row(self) -> dict[str, str | None]:
+        """Its row, without the debate."""
+        choices = orjson.dumps(self.choices).decode()
+        return {"answer": self.answer, "side": self.side, "choices": choices}
+
+    def chosen_in(self, text: str) -> str | None:
+        """Return the choice that the last line of an agent's final answer names; None if unsure."""
+        last = fold_topic(next((one for one in reversed(text.splitlines()) if one.strip()), ""))
+        named = [one for one in self.choices if fold_topic(one) in last]
+        longest = max(named, key=len, default="")
+        others = [one for one in named if fold_topic(one) not in fold_topic(longest)]
+        return longest if longest and not others else None

@@ -242,7 +242,7 @@ def _trial(record: DebateRecord) -> KnownAnswer | None:
     request = record.debate.request
     if not record.answer or request.protocol is None:
         return None
-    from engine.values.trial import SealedAnswer  # few answers are known
+    from engine.run.trial import SealedAnswer  # few answers are known
 
     answer = SealedAnswer.of(record.answer)
     if answer.side is not None:

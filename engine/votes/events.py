@@ -61,11 +61,11 @@ class Hearing:
             case ReactionsCleared():
                 return await self._note_clearing(event)
             case ThreadChanged(act="deleted") | CommunityChanged(lost=True):
-                from engine.votes.threads import lose  # few places are lost
+                from engine.votes.interventions import lose  # few places are lost
 
                 return await lose(event, self.venue, self.services)
             case ThreadChanged():
-                from engine.votes.threads import shut  # few threads are shut
+                from engine.votes.interventions import shut  # few threads are shut
 
                 return await shut(event, self.venue, self.services)
             case CommunityChanged():

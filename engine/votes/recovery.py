@@ -218,7 +218,7 @@ class Removals:
         while True:
             shown = await self._waiting.get()
             self._known.discard(shown)
-            from engine.votes.hiding import hide  # few ballots are secret
+            from engine.votes.interventions import hide  # few ballots are secret
 
             await hide(shown, self.venue, self.store, self.clock)
 

@@ -23,8 +23,8 @@ from adapters.site import Site
 from adapters.slack.connection import SocketTransport
 from adapters.slack.rest import SlackRest
 from bot.app import MainLine
-from engine.run.audience_questions import ask
 from engine.run.order import Order
+from engine.run.questions import ask
 from engine.store import DeliveryState, OpenQuestion, Store
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import LeaseLostError, UsageError

@@ -9,8 +9,8 @@ import pytest
 from engine.dataset.writer import write_export
 from engine.delivery.board import turns_expected
 from engine.pages.stored import StoredLibrary
-from engine.run.audience_questions import ask, remove
 from engine.run.order import Defaults
+from engine.run.questions import ask, remove
 from engine.store import ExportFilter
 from engine.store.guests import MOST_ASKED
 from engine.values.debate import Debate, Status

@@ -44,12 +44,12 @@ engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts
 engine.dataset.license engine.dataset.prompt_table engine.delivery.board engine.delivery.deleter
 engine.delivery.reasons engine.drawing engine.fleet.limits
 engine.jury.history engine.jury.model engine.run.guest
-engine.run.question_time engine.run.rematch engine.stage.repair engine.stage.research
+engine.run.questions engine.run.rematch engine.stage.repair engine.stage.research
 engine.stats.confidence engine.store.ballots engine.store.deliveries engine.store.guests
 engine.store.learning engine.store.listings engine.store.privacy engine.store.purge
 engine.store.queue engine.values.failures engine.values.markdown engine.values.overlap
-engine.values.protocols engine.votes.audience engine.votes.hiding
-engine.votes.threads engine.words.buttons engine.words.invitations
+engine.values.protocols engine.votes.audience engine.votes.interventions
+engine.words.buttons engine.words.invitations
 engine.words.pieces engine.words.progress engine.words.scores engine.words.stored aiohttp numpy
 procrastinate psycopg
 """

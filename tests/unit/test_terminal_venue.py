@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.keys import _Voters, vote_by_keys
+from adapters.terminal.texts import Hand, hands, parse_stances, parse_votes
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import Hand, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
 from engine.values.messages import (
     MESSAGE,
