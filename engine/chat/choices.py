@@ -220,16 +220,15 @@ def matching(prefix: str, choices: Sequence[CommandChoice]) -> tuple[CommandChoi
     """
     wanted = " ".join(prefix.split()).casefold()
     short = [choice for choice in choices if len(choice.value) <= CHOICE_LENGTH]
-    ranked = [(_rank(wanted, choice), choice) for choice in short]
-    found = sorted((item for item in ranked if item[0] < 2), key=lambda item: item[0])
-    return tuple(choice for _, choice in found[:MOST_CHOICES])
-
-
-def _rank(wanted: str, choice: CommandChoice) -> int:
-    texts = (choice.value.casefold(), choice.label.casefold())
-    if any(text.startswith(wanted) for text in texts):
-        return 0
-    return 1 if any(wanted in text for text in texts) else 2
+    begin: list[CommandChoice] = []
+    hold: list[CommandChoice] = []
+    for choice in short:
+        texts = (choice.value.casefold(), choice.label.casefold())
+        if any(text.startswith(wanted) for text in texts):
+            begin.append(choice)
+        elif any(wanted in text for text in texts):
+            hold.append(choice)
+    return tuple((*begin, *hold)[:MOST_CHOICES])
 
 
 # Topics that people suggest: the commands suggest and topics, and where they are drawn.

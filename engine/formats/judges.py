@@ -98,14 +98,14 @@ def _alike(one: Any, other: Any) -> bool:
     if not isinstance(one, dict):
         return bool(one == other)
     return one.keys() == other.keys() and all(
-        one[name] == value or _overlap(one[name], value) for name, value in other.items()
+        one[name] == value
+        or (  # a word of a fixed list has no space; a text of one word must be the same
+            isinstance(one[name], str)
+            and isinstance(value, str)
+            and similarity(one[name], value) >= ALIKE_OVERLAP
+        )
+        for name, value in other.items()
     )
-
-
-def _overlap(one: Any, other: Any) -> bool:
-    # A word of a fixed list has no space; a text of one word must be the same.
-    texts = isinstance(one, str) and isinstance(other, str)
-    return texts and similarity(one, other) >= ALIKE_OVERLAP
 
 
 def _distance(node: Node, answers: Sequence[Any], answer: Any) -> float:

@@ -125,11 +125,12 @@ def track(
                 courts[jurors] = _Heard(0, [[0.0] * len(jurors) for _ in jurors])
             courts[jurors].add([heard[juror] for juror in jurors])
     loadings = _fit(courts)
-    said = [
-        _VotedDebate(*_tell(heard, loadings), won=(1 + vote) / 2)
-        for heard, vote in zip(voices, people, strict=True)
-        if vote is not None and len(heard) > 1
-    ]
+    said = []
+    for heard, vote in zip(voices, people, strict=True):
+        if vote is not None and len(heard) > 1:
+            look = _look(tuple(heard), loadings)
+            t, h = _dot(heard.values(), look.t), _dot(heard.values(), look.h)
+            said.append(_VotedDebate(t, h, won=(1 + vote) / 2))
     found = {juror: r for juror, r in _correlate(loadings, said).items() if met[juror] >= FEWEST}
     low, high = CORRELATIONS
     if fmean(found.values() or [0]) < low:
@@ -217,9 +218,19 @@ def _dot(one: Iterable[float], other: Iterable[float]) -> float:
 def _correlate(loadings: Mapping[str, _Loading], voted: Sequence[_VotedDebate]) -> dict[str, float]:
     """Return each juror's correlation with T, the mean over directions as far as each is likely."""
     slope = fit_slope([(one.t, one.won) for one in voted])
-    turned = [{juror: _turn(one, angle) for juror, one in loadings.items()} for angle in ANGLES]
+    turned = []  # the loadings on the directions that lie at each angle to the fitted ones
+    for angle in ANGLES:
+        along, across = math.cos(angle), math.sin(angle)
+        found = {}
+        for juror, one in loadings.items():
+            common = one.common * along + one.group * across
+            group = one.group * along - one.common * across
+            found[juror] = _Loading(common, group, one.noise)
+        turned.append(found)
     costs = [
-        _count_group(found.values()) + _count_misses(voted, slope, angle)
+        # A root makes two jurors halfway in a group cost more than one wholly in it.
+        FEW_IN_A_GROUP * math.fsum(math.sqrt(abs(one.group) / one.spread) for one in found.values())
+        + _count_misses(voted, slope, angle)
         for angle, found in zip(ANGLES, turned, strict=True)
     ]
     trust = [math.exp(min(costs) - cost) for cost in costs]
@@ -228,25 +239,6 @@ def _correlate(loadings: Mapping[str, _Loading], voted: Sequence[_VotedDebate]) 
         / math.fsum(trust)
         for juror in loadings
     }
-
-
-def _turn(one: _Loading, angle: float) -> _Loading:
-    """Return the loadings on the directions that lie at an angle to the fitted ones."""
-    along, across = math.cos(angle), math.sin(angle)
-    return _Loading(
-        one.common * along + one.group * across, one.group * along - one.common * across, one.noise
-    )
-
-
-def _count_group(loadings: Iterable[_Loading]) -> float:
-    # A root makes two jurors halfway in a group cost more than one wholly in it.
-    return FEW_IN_A_GROUP * math.fsum(math.sqrt(abs(one.group) / one.spread) for one in loadings)
-
-
-def _tell(heard: Mapping[str, float], loadings: Mapping[str, _Loading]) -> tuple[float, float]:
-    """Return the likeliest T and H of a debate."""
-    look = _look(tuple(heard), loadings)
-    return _dot(heard.values(), look.t), _dot(heard.values(), look.h)
 
 
 def _count_misses(voted: Iterable[_VotedDebate], slope: float, angle: float) -> float:

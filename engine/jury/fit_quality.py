@@ -165,16 +165,12 @@ def _compare(
                 model.signal(fitted, one.juror, one.orientation, one.margin, one.named)
             )
         mean, _, _ = model.posterior(fitted, {who: fmean(x) for who, x in by_juror.items()})
-        z = _balance(history, rest)
+        by_order = defaultdict(list)
+        for one in rest:
+            weight = history.get(one.juror, UNKNOWN).weight
+            by_order[one.orientation].append(weight * _signal(history, one))
+        z = fmean(map(fmean, by_order.values()))
         yield (_sign(mean) - _sign(z)) / 2 * _signal(history, told)
-
-
-def _balance(history: Mapping[str, JurorHistory], ballots: Sequence[PairBallot]) -> float:
-    by_order = defaultdict(list)
-    for one in ballots:
-        weight = history.get(one.juror, UNKNOWN).weight
-        by_order[one.orientation].append(weight * _signal(history, one))
-    return fmean(map(fmean, by_order.values()))
 
 
 def _signal(history: Mapping[str, JurorHistory], one: PairBallot) -> float:

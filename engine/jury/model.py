@@ -135,15 +135,13 @@ def weigh(fit: Fit, readings: Sequence[str]) -> _PanelWeights:
     One that read in both orders has one weight, shared by its two ballots.
     """
     times = Counter(readings)
-    known = tuple(_know(fit, juror, n) for juror, n in times.items())
-    found = _weigh(fit.shared, fit.kin, known)
+    known = []
+    for juror, n in times.items():
+        traits = _JurorTraits.of(fit.jurors[juror])
+        known.append(traits if n == 1 else traits.twice(fit.shared, fit.kin, fit.steady))
+    found = _weigh(fit.shared, fit.kin, tuple(known))
     weights = {one: weight / times[one] for one, weight in zip(times, found.weights, strict=True)}
     return _PanelWeights(tuple(weights[one] for one in readings), found.variance)
-
-
-def _know(fit: Fit, juror: str, readings: int = 1) -> _JurorTraits:
-    known = _JurorTraits.of(fit.jurors[juror])
-    return known if readings == 1 else known.twice(fit.shared, fit.kin, fit.steady)
 
 
 @lru_cache(4096)
@@ -179,12 +177,6 @@ def _solve(shared: float, kin: float, jurors: Sequence[_JurorTraits]) -> list[fl
     np.fill_diagonal(matrix, 1.0)
     found: list[float] = np.linalg.solve(matrix, skills).tolist()
     return found
-
-
-def _overlap(fit: Fit, one: _JurorTraits, other: _JurorTraits) -> float:
-    """Return the covariance of two jurors' u."""
-    kin = fit.kin if one.family == other.family else 0.0
-    return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
 
 
 def gain_of_another(mean: float, before: float, following: Sequence[float]) -> float:
@@ -311,8 +303,11 @@ def choose(
         for juror in left:
             if juror != taken:
                 shared = sum(map(mul, seen[juror], seen[taken]))
-                both = _overlap(fit, known[juror], known[taken]) / (sizes[juror] * sizes[taken])
-                step = (both - shared) / root
+                one, other = known[juror], known[taken]
+                kin = fit.kin if one.family == other.family else 0.0
+                # The covariance of their u.
+                both = one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
+                step = (both / (sizes[juror] * sizes[taken]) - shared) / root
                 seen[juror].append(step)
                 pull[juror] -= step * share
                 rest[juror] -= step * step

@@ -163,7 +163,11 @@ def report_of(
         choices[one.debate][one.person] = _choice(one)
     sides = [one.order.index(choice) for one in labels if (choice := _choice(one)) in one.order]
     units = [(debates[id].topic_id, Counter(of.values())) for id, of in choices.items()]
-    people = tuple(_people(task, answered, choices))
+    by_person: dict[int, list[Drawn]] = defaultdict(list)
+    for one in answered:
+        by_person[one.person].append(one)
+    found = (person_figures(task, person, own, choices) for person, own in by_person.items())
+    people = tuple(sorted(found, key=lambda one: (-one.labels, one.name)))
     wanted = [one for one in queue if one.known is None]
     return LabelReport(
         name=task.name,
@@ -249,17 +253,6 @@ def _beside(
 
 
 # --- people ------------------------------------------------------------------------------
-
-
-def _people(
-    task: Task, answered: Iterable[Drawn], choices: Mapping[str, Mapping[int, str]]
-) -> Iterator[_AnnotatorFigures]:
-    """Yield the figures of each annotator, most labels first."""
-    by_person: dict[int, list[Drawn]] = defaultdict(list)
-    for one in answered:
-        by_person[one.person].append(one)
-    found = (person_figures(task, person, own, choices) for person, own in by_person.items())
-    yield from sorted(found, key=lambda one: (-one.labels, one.name))
 
 
 def person_figures(

@@ -46,18 +46,12 @@ def repaired(span: str) -> dict[str, Any] | None:
         raise UnreadableError("the answer's JSON is broken beyond repair") from None
     if not isinstance(value, dict):
         return None
-    _refuse_deep(value)
-    return value
-
-
-def _refuse_deep(value: dict[str, Any]) -> None:
-    """Refuse levels that stood within a broken string, where they were not counted."""
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH):  # levels within a broken string were not counted before
         held = (one.values() if isinstance(one, dict) else one for one in level)
         level = [item for items in held for item in items if isinstance(item, dict | list)]
         if not level:
-            return
+            return value
     raise UnreadableError(TOO_DEEP)
 
 

@@ -249,13 +249,15 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         for row in rows
         if row.p_a is not None and row.people is not None
     ]
+    counts = Counter((people, jury) for _, people, jury in pairs)
+    categories = categories_of(choice for pair in counts for choice in pair)
     return Agreement(
         debates=len(rows),
         compared=sum(row.compared for row in rows),
         agreement=share_alike(pairs),
         decided=share_alike([pair for pair in pairs if TIE not in pair[1:]]),
         kappa=kappa_between(pairs),
-        matrix=_matrix(pairs),
+        matrix={one: {other: counts[one, other] for other in categories} for one in categories},
         pooled=_pool(rows),
         crowds=measure_crowds(rows),
         people_shares=_shares(rows, lambda row: row.people),
@@ -305,12 +307,6 @@ def kappa_between(pairs: Pairs) -> Figure:
     return Figure.estimate(
         ((topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of
     )
-
-
-def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
-    counts = Counter((people, jury) for _, people, jury in pairs)
-    categories = categories_of(choice for pair in counts for choice in pair)
-    return {one: {other: counts[one, other] for other in categories} for one in categories}
 
 
 # --- voters ------------------------------------------------------------------------------

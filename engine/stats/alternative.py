@@ -9,20 +9,16 @@ The Alternative Annotator Test for LLM-as-a-Judge (ACL 2025), section 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from engine.stats.figure import ShownTable
 from engine.stats.row import FIRST, Row, names_of, read_by
 from engine.tally import FEWEST
 from engine.values.debate import Value
 from engine.words.stored import percent
-
-if TYPE_CHECKING:
-    from numpy import float64
-    from numpy.typing import NDArray
 
 EPSILONS = (0.1, 0.15, 0.2)
 """What its authors advise where people are a crowd, skilled, or experts."""
@@ -88,7 +84,12 @@ def measure_replacement(rows: Sequence[Row]) -> ReplacementTest:
 
     Rows have their people.
     """
-    pairs = [_alike(people.values()) for row in rows if len(people := _people(row, "both")) > 1]
+    pairs = []  # by row, the share of pairs of people who chose the same
+    for row in rows:
+        chosen = list(_people(row, "both").values())
+        if len(chosen) > 1:
+            same = sum(chosen.count(one) - 1 for one in chosen)
+            pairs.append(same / (len(chosen) * (len(chosen) - 1)))
     alike = round(fmean(pairs), 2) if len(pairs) >= FEWEST else USUAL
     return ReplacementTest(
         tests=tuple(compare_judges(rows)),
@@ -118,13 +119,6 @@ def compare_judges(rows: Sequence[Row]) -> Iterator[_AltTest]:
 def _people(row: Row, crowd: Crowd) -> dict[int, str]:
     asked = ("web", "chat") if crowd == "both" else (crowd,)
     return {person: choice for one in asked for person, choice in row.choices.get(one, ())}
-
-
-def _alike(choices: Iterable[str]) -> float:
-    """Return the share of pairs of people who chose the same."""
-    chosen = list(choices)
-    same = sum(chosen.count(one) - 1 for one in chosen)
-    return same / (len(chosen) * (len(chosen) - 1))
 
 
 def _test(crowd: Crowd, judge: str, choices: Choices, said: Mapping[int, str]) -> _AltTest:
@@ -233,17 +227,12 @@ def passing(person: float, judge: float, debates: int, voters: int) -> tuple[flo
     error = np.maximum(lead.std(axis=1, ddof=1), 1e-12) / math.sqrt(debates)
     mean = lead.mean(axis=1)
     highest = np.array([_quantile(limit, debates - 1) for limit in _limits(voters)])
-    return tuple(_share_passing((mean - epsilon) / error, highest) for epsilon in EPSILONS)
-
-
-def _share_passing(t: NDArray[float64], highest: NDArray[float64]) -> float:
-    """Return how often at least half of the people are won, by rows of their values of t."""
-    import numpy as np
-
-    voters = len(highest)
-    rejected = np.sort(t, axis=1) <= highest
-    won = np.where(rejected.any(axis=1), voters - np.argmax(rejected[:, ::-1], axis=1), 0)
-    return float((2 * won >= voters).mean())
+    shares = []  # how often at least half of the people are won
+    for epsilon in EPSILONS:
+        rejected = np.sort((mean - epsilon) / error, axis=1) <= highest
+        won = np.where(rejected.any(axis=1), voters - np.argmax(rejected[:, ::-1], axis=1), 0)
+        shares.append(float((2 * won >= voters).mean()))
+    return tuple(shares)
 
 
 def _quantile(p: float, freedom: int) -> float:

@@ -114,17 +114,15 @@ def ties_leave_a_difference(contests: Contests) -> bool:
         steps += [(one, other, 1), (other, one, 1)]
     far = dict.fromkeys(contests.models, 0)
     # Without a negative cycle no shortest path has more steps than models.
-    return all(_relax(far, steps) for _ in range(len(far) + 1))
-
-
-def _relax(far: dict[str, int], steps: Sequence[tuple[str, str, int]]) -> bool:
-    """Relax every distance once; return whether any became shorter."""
-    shortened = False
-    for start, end, length in steps:
-        if far[start] + length < far[end]:
-            far[end] = far[start] + length
-            shortened = True
-    return shortened
+    for _ in range(len(far) + 1):
+        shortened = False
+        for start, end, length in steps:
+            if far[start] + length < far[end]:
+                far[end] = far[start] + length
+                shortened = True
+        if not shortened:
+            return False
+    return True
 
 
 # The likelihood of paired comparisons with ties and covariates, and its maximum; pure.

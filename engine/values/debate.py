@@ -344,22 +344,14 @@ class Price(Value):
         usd_out = max(self.usd_out, *(tier.usd_out for tier in tiers), 0.0)
         cached = min(cached, tokens_in)
         written = min(written, tokens_in - cached)
-        charged = tokens_in - cached - written + cached * self._read + written * self._write
+        read = 1.0  # the price of a cached token, as a share of a new one's: never more
+        if self.usd_cached is not None and self.usd_in:
+            read = min(read, self.usd_cached / self.usd_in)
+        write = CACHE_WRITE  # of a token written to the cache: never less
+        if self.usd_written is not None and self.usd_in:
+            write = max(1.0, self.usd_written / self.usd_in)
+        charged = tokens_in - cached - written + cached * read + written * write
         return (charged * usd_in + tokens_out * usd_out) / 1e6
-
-    @property
-    def _read(self) -> float:
-        """The price of a cached token, as a share of a new one's: never more."""
-        if self.usd_cached is None or not self.usd_in:
-            return 1.0
-        return min(1.0, self.usd_cached / self.usd_in)
-
-    @property
-    def _write(self) -> float:
-        """The price of a token written to the cache, as a share of a new one's: never less."""
-        if self.usd_written is None or not self.usd_in:
-            return CACHE_WRITE
-        return max(1.0, self.usd_written / self.usd_in)
 
 
 class Usage(Value):

@@ -61,7 +61,11 @@ def _pieces(source: _Source) -> Iterator[str]:
     start, size = _resume(source.text, 0), len(source.text)
     while start < size:
         inside = block_at(source.blocks, start)
-        if inside and _only_closes(source, start, inside):
+        if (
+            inside
+            and inside.close - start <= source.limit
+            and not source.text[start : inside.close].strip()
+        ):  # nothing but its end is left
             start = _resume(source.text, inside.end)
             continue
         prefix = f"{inside.opening}\n" if inside else ""
@@ -71,11 +75,6 @@ def _pieces(source: _Source) -> Iterator[str]:
         if body.strip():
             yield prefix + (body.removesuffix("\n") + f"\n{torn.marker}" if torn else body.rstrip())
         start = cut if torn else _resume(source.text, cut)
-
-
-def _only_closes(source: _Source, start: int, inside: CodeBlock) -> bool:
-    near = inside.close - start <= source.limit
-    return near and not source.text[start : inside.close].strip()
 
 
 def _resume(text: str, cut: int) -> int:

@@ -418,7 +418,9 @@ def read_option(name: str, text: str, spelled: str = "") -> Any:
         text = ON[name] if _YES[word] else "0"
     off = LIMITS.get(name, (None,))[0] == 0.0 and word in NONE
     said = "0" if off else text.casefold() if name == "format" else text
-    value = READERS.get(name, _reader_of(name))(spelled or name, said)
+    kind = kind_of(name)
+    reader = partial(parse_choice, kind) if issubclass(kind, StrEnum) else _BY_TYPE[kind]
+    value = READERS.get(name, reader)(spelled or name, said)
     if name in LIMITS:
         _check_limit(name, value, spelled or name, text)
     return value
@@ -528,12 +530,6 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
             known=tuple(known),
         )
     return kinds(word)
-
-
-def _reader_of(name: str) -> Reader:
-    """Return the parser for an option, by its type."""
-    kind = kind_of(name)
-    return partial(parse_choice, kind) if issubclass(kind, StrEnum) else _BY_TYPE[kind]
 
 
 _BY_TYPE: Mapping[type, Reader] = {

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
-from engine.formats.format import Decision
 from engine.jury.explain import REASONS, STEP, mean_marks, of_artifacts, quote_juror, told_reasons
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.store import Closing, DebateRecord, Intervention, Post, Store
@@ -107,14 +106,16 @@ def closing_of(
     # Opinions do not decide which answer is right.
     script = None if debate.request.protocol else FORMATS.get(debate.request.format)
     decided = script.decide(debate.request, stances, verdict) if script else None
-    usual = (
+    usual = [
         _closed(debate, tally, early, interventions),
         Post(key="reveal", message=message),
-        *_tell(decided),
-    )
+    ]
+    if decided is not None:
+        report = Report(title=decided.title, text=decided.text)
+        usual.append(Post(key="decision", message=report))
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
-        posts=(elsewhere(debate, message),) if debate.gone else usual,
+        posts=(elsewhere(debate, message),) if debate.gone else tuple(usual),
         last=_ask_again(debate),
         verdicts={debate.request.format: decided.verdict} if decided else {},
         unread=unread,
@@ -240,12 +241,6 @@ def _closed(
     options = vote_options(tuple(debate.request.sides))
     message = VoteClosed(options=options, votes=sum(tally.counts.values()), early=early)
     return Post(key="vote/closed", message=message, target="vote")
-
-
-def _tell(decided: Decision | None) -> tuple[Post, ...]:
-    if decided is None:
-        return ()
-    return (Post(key="decision", message=Report(title=decided.title, text=decided.text)),)
 
 
 def _ask_again(debate: Debate) -> tuple[Post, ...]:

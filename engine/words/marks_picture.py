@@ -30,11 +30,14 @@ def marks_picture(reveal: Reveal) -> File | None:
     """Return the picture of a jury's marks as an SVG file; None where there are none."""
     if not reveal.marks:
         return None
-    parts = [
-        write(MARGIN, 44, fit(say(TITLE), WIDTH - 2 * MARGIN, LETTERS), "ink large"),
-        *_legend(reveal),
-    ]
-    y = 44.0 + ROW * (1 + len(reveal.marks))
+    parts = [write(MARGIN, 44, fit(say(TITLE), WIDTH - 2 * MARGIN, LETTERS), "ink large")]
+    names, y = captions_of(reveal), 44.0 + ROW
+    for place, side in enumerate(reveal.marks):
+        parts.append(disc(MARGIN + 9, y - 7, 9, OTHERS[place % len(OTHERS)]))
+        name = unmarked(option_name(side, names))
+        name = f"{side} · {name}" if side.isdigit() else name
+        parts.append(write(LEFT, y, fit(name, WIDTH - LEFT - MARGIN, LETTERS), "ink large"))
+        y += ROW
     if len(juror_sheets(reveal)) > 1:
         parts.append(write(MARGIN, y, say("One dot is one juror."), "faint", size=SMALL))
         y += GAP
@@ -49,16 +52,6 @@ def marks_picture(reveal: Reveal) -> File | None:
     alt = _alt(reveal)
     svg = darken(draw(say(TITLE), alt, WIDTH, round(y + MARGIN / 2), parts, headed=False))
     return File(name="marks.png", media="image/svg+xml", content=svg, alt=alt)
-
-
-def _legend(reveal: Reveal) -> Iterator[str]:
-    names = captions_of(reveal)
-    for place, side in enumerate(reveal.marks):
-        y = 44 + ROW * (1 + place)
-        yield disc(MARGIN + 9, y - 7, 9, OTHERS[place % len(OTHERS)])
-        name = unmarked(option_name(side, names))
-        name = f"{side} · {name}" if side.isdigit() else name
-        yield write(LEFT, y, fit(name, WIDTH - LEFT - MARGIN, LETTERS), "ink large")
 
 
 def _marked(reveal: Reveal, criterion: str, side: str, place: int, y: float) -> Iterator[str]:

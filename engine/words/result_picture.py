@@ -45,12 +45,12 @@ def result_picture(reveal: Reveal) -> File:
         y += LINE
     y += GAP
     for number, (side, model) in enumerate(reveal.models.items()):
-        parts += _side(
-            y,
-            OTHERS[number % len(OTHERS)],
-            unmarked(option_name(side, captions_of(reveal))),
-            model_called(model),
-        )
+        name, left = unmarked(option_name(side, captions_of(reveal))), MARGIN + 28
+        parts.append(disc(MARGIN + 9, y - 7, 9, OTHERS[number % len(OTHERS)]))
+        parts.append(write(left, y, fit(name, NAME_ROOM - 28, LETTERS), "ink large"))
+        room = WIDTH - 2 * MARGIN - NAME_ROOM - GAP
+        called = fit(model_called(model), room, SMALL)
+        parts.append(write(WIDTH - MARGIN, y, called, "faint", "end"))
         y += ROW
     for said, shares in ((people, reveal.tally.deciding), (jury, reveal.verdict.p)):
         y += GAP - LEADING
@@ -68,14 +68,6 @@ def _plain(text: str) -> str:
     for mark in SIDES.values():
         text = text.replace(f"{mark} ", "")
     return " ".join(text.translate(PLAIN).split())
-
-
-def _side(y: float, colour: str, name: str, model: str) -> Iterator[str]:
-    left = MARGIN + 28
-    yield disc(MARGIN + 9, y - 7, 9, colour)
-    yield write(left, y, fit(name, NAME_ROOM - 28, LETTERS), "ink large")
-    room = WIDTH - 2 * MARGIN - NAME_ROOM - GAP
-    yield write(WIDTH - MARGIN, y, fit(model, room, SMALL), "faint", "end")
 
 
 def _bar(y: float, sides: tuple[str, ...], shares: Mapping[str, float]) -> Iterator[str]:

@@ -115,6 +115,9 @@ async def conclude(stage: Stage, audit: Audit) -> None:
         ),
         Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
     ]
+    names = {side: say(ARCHETYPES.get(name, name)) for side, name in audit.archetypes.items()}
+    lines = [f"- {marked(side)}, {names[side]}: {_moves(audit, side)}" for side in audit.begun]
+    drift = Report(title=say("How the debaters changed"), text="\n".join(lines), side="judge")
     reports = [
         Post(key="audited/board", message=_board(stage, audit, card)),
         Post(key="audited/arc", message=_arc(stage, audit)),
@@ -134,7 +137,7 @@ async def conclude(stage: Stage, audit: Audit) -> None:
                 side="judge",
             ),
         ),
-        Post(key="audited/drift", message=_drift(stage, audit)),
+        Post(key="audited/drift", message=drift),
     ]
     moved = list(audit.ledger.calibrate())
     await stage.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
@@ -294,16 +297,13 @@ def _arc(stage: Stage, audit: Audit) -> Arc:
         )
         for turn in stage.turns
     )
-    told = say(", ").join(map(_tell_point, points))
-    return Arc(
-        title=N_("The arc"), points=points, alt=say("Score of 100 by turn: {told}.", told=told)
-    )
-
-
-def _tell_point(point: ArcPoint) -> str:
-    score = say("no score") if point.score is None else f"{point.score:.0f}"
-    docked = f" ({number(point.docked, '+g')})" if point.docked else ""
-    return f"{point.side}{point.number} {score}{docked}"
+    scores = []
+    for point in points:
+        score = say("no score") if point.score is None else f"{point.score:.0f}"
+        docked = f" ({number(point.docked, '+g')})" if point.docked else ""
+        scores.append(f"{point.side}{point.number} {score}{docked}")
+    alt = say("Score of 100 by turn: {told}.", told=say(", ").join(scores))
+    return Arc(title=N_("The arc"), points=points, alt=alt)
 
 
 def _chapters(
@@ -335,12 +335,6 @@ def _chapters(
             outcome=outcome,
             reason=convergence.value.reason,
         ).strip()
-
-
-def _drift(stage: Stage, audit: Audit) -> Report:
-    names = {side: say(ARCHETYPES.get(name, name)) for side, name in audit.archetypes.items()}
-    lines = [f"- {marked(side)}, {names[side]}: {_moves(audit, side)}" for side in audit.begun]
-    return Report(title=say("How the debaters changed"), text="\n".join(lines), side="judge")
 
 
 def _moves(audit: Audit, side: str) -> str:

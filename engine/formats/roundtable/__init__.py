@@ -166,6 +166,7 @@ class Roundtable(Format):
                 )
                 await stage.tell("roundtable/agreed", agreed)
                 break
+            others = {agent: _others(stage, drafts, agent) for agent in personas}
             texts = await stage.all_at_once(
                 *(
                     stage.speak(
@@ -173,8 +174,9 @@ class Roundtable(Format):
                         round_name,
                         template=f"{NAME}/{round_name.split('-')[0]}",
                         limits=TurnLimits(words=limits.words),
-                        opposing=_told(others := _others(stage, drafts, agent)),
-                        others=others,
+                        # One text, which rehearsal models answer.
+                        opposing="\n\n".join(f"{one.name}:\n{one.draft}" for one in others[agent]),
+                        others=others[agent],
                         last=round_name == rounds[-1],
                         persona=persona,
                     )
@@ -212,8 +214,3 @@ def _others(stage: Stage, drafts: Mapping[str, str], agent: str) -> list[_Other]
         for name, text in drafts.items()
         if name != agent
     ]
-
-
-def _told(others: Sequence[_Other]) -> str:
-    """Return drafts as one text, which rehearsal models answer."""
-    return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)

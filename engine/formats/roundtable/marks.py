@@ -66,7 +66,9 @@ async def conclude(
     scores: Sequence[Score] = (),
 ) -> None:
     """Keep the result, and show it with the reveal."""
-    final = drafts.get(verdict.winner or "")
+    winner = verdict.winner or ""
+    final = drafts.get(winner)
+    name = stage.called.get(winner)
     label = {
         None: say("No draft was picked"),
         TIE: say(
@@ -74,7 +76,12 @@ async def conclude(
             if verdict.rubric != "convergence"
             else N_("The answers of the table are level")
         ),
-    }.get(verdict.winner, _winner_title(stage, verdict.winner or ""))
+    }.get(
+        verdict.winner,
+        say("{name} has the winning answer", name=name)
+        if name
+        else say("{name} has the winning draft", name=sentence_case(called(stage, winner))),
+    )
     text = f"{note}\n\n{final}" if final else note
     side = verdict.winner if verdict.winner in drafts else None
     report = Report(title=label, text=text, side=side or "judge")
@@ -98,12 +105,6 @@ def called(stage: Stage, agent: str) -> str:
 def renamed(stage: Stage, reasons: str) -> str:
     """Return a judge's reasons with the names that people know instead of the neutral ones."""
     return rename(reasons, {name: called(stage, agent) for agent, name in stage.names.items()})
-
-
-def _winner_title(stage: Stage, agent: str) -> str:
-    if name := stage.called.get(agent):
-        return say("{name} has the winning answer", name=name)
-    return say("{name} has the winning draft", name=sentence_case(called(stage, agent)))
 
 
 RUBRIC: Rubric = ANSWERS

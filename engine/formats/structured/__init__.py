@@ -88,9 +88,11 @@ class Structured(Format):
         labels = stage.prompts.data(f"{NAME}/labels", Labels).of(stage.request.language)
 
         opened = await stage.all_at_once(*(_open(stage, side, limits, labels) for side in "AB"))
-        arguments = {
-            side: _arguments(side, opening) for side, opening in zip("AB", opened, strict=True)
-        }
+        arguments = {}
+        for side, opening in zip("AB", opened, strict=True):
+            numbered = _numbered(side, opening.value) if opening.value else ()
+            claim = headline(opening.raw, CLAIM_CHARS)  # a free text counts as a single argument
+            arguments[side] = numbered or (Argument(id=f"{side}-1", claim=claim),)
 
         crossed = await stage.all_at_once(
             *(_cross(stage, side, arguments[OTHER[side]], limits, labels) for side in "AB")
@@ -195,13 +197,6 @@ def _numbered(side: str, opening: Opening) -> tuple[Argument, ...]:
         Argument(id=f"{side}-{number}", **statement.model_dump())
         for number, statement in enumerate(opening.arguments, 1)
     )
-
-
-def _arguments(side: str, opening: ShapedAnswer[Opening]) -> tuple[Argument, ...]:
-    """Return a side's arguments; a free text counts as a single one."""
-    numbered = _numbered(side, opening.value) if opening.value else ()
-    claim = headline(opening.raw, CLAIM_CHARS)
-    return numbered or (Argument(id=f"{side}-1", claim=claim),)
 
 
 def _responses(cross: ShapedAnswer[Cross], arguments: Sequence[Argument]) -> dict[str, Response]:

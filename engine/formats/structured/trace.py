@@ -202,7 +202,10 @@ def _other(trace: Trace) -> str:
 def table(traces: Sequence[Trace]) -> str:
     """Return the whole trace table as Markdown, for a file."""
     head = tuple(say(column) for column in HEAD)
-    rows = [head, ("---",) * len(head), *map(_row, traces)]
+    rows: list[tuple[str, ...]] = [head, ("---",) * len(head)]
+    for trace in traces:
+        seen, stands = say(AGREEMENT[trace.consensus]), say(STANDS[trace.standing])
+        rows.append((trace.id, *replies(trace), seen, stands))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -231,11 +234,6 @@ def replies(trace: Trace) -> tuple[str, str]:
     """Return what the other side made of an argument, and what became of it in the closing."""
     course = "agreed" if trace.response == "concede" else trace.response or "no_answer"
     return say(COURSES[course], other=_other(trace)), _closing(trace)
-
-
-def _row(trace: Trace) -> tuple[str, ...]:
-    seen, stands = say(AGREEMENT[trace.consensus]), say(STANDS[trace.standing])
-    return trace.id, *replies(trace), seen, stands
 
 
 def _closing(trace: Trace) -> str:

@@ -260,7 +260,13 @@ class Bench:
         share: int | None = None,
     ) -> _Wish:
         """Let seats write to their team, then ask its captain who speaks."""
-        notes = await self._hear_notes(round_name, writers) if self._notes else {}
+        notes: dict[str, str] = {}
+        if self._notes:  # short ones, written at the same time
+            texts = (self._write(round_name, seat) for seat in writers)
+            written = await self._stage.together(*texts)
+            notes = {seat: note for seat, note in zip(writers, written, strict=True) if note}
+            for seat, note in notes.items():
+                self._channels.write(notes_channel(seat[0]), seat, note)
         captain = f"{side}1"
         answer = await self._stage.consult(
             f"captain/{round_name}/{side}",
@@ -282,14 +288,6 @@ class Bench:
             seats=seats,
         )
         return _Wish(answer, notes)
-
-    async def _hear_notes(self, round_name: str, seats: Sequence[str]) -> dict[str, str]:
-        """Let seats write a short note each to their team, at the same time."""
-        written = await self._stage.together(*(self._write(round_name, seat) for seat in seats))
-        notes = {seat: note for seat, note in zip(seats, written, strict=True) if note}
-        for seat, note in notes.items():
-            self._channels.write(notes_channel(seat[0]), seat, note)
-        return notes
 
     async def _write(self, round_name: str, seat: str) -> str:
         """Return a seat's note, empty for none; it is kept whole, and read up to its limit."""

@@ -176,18 +176,15 @@ def count_up(
     for penalty in penalties:
         if penalty.subject in teams:
             teams[penalty.subject] += penalty.amount
-    means = {subject: _mean(speeches, penalties, subject) for subject in (*seats, "A", "B")}
+    means = {}  # a speech of a seat or a team, what it lost spread over its speeches
+    for subject in (*seats, "A", "B"):
+        own = (speech.score for speech in speeches if speech.seat.startswith(subject))
+        scores = [score for score in own if score is not None]
+        lost = sum(penalty.amount for penalty in penalties if penalty.subject.startswith(subject))
+        means[subject] = fmean(scores) + lost / len(scores) if scores else 0.0
     scored = {speech.seat for speech in speeches if speech.score is not None}
     best = min(scored, key=lambda seat: (-round(totals[seat], 9), seat)) if scored else None
     return Totals(seats=totals, teams=teams, means=means, best=best)
-
-
-def _mean(speeches: Sequence[Scored], penalties: Sequence[Adjustment], subject: str) -> float:
-    """Return the mean a speech of a seat or a team, what it lost spread over its speeches."""
-    own = (speech.score for speech in speeches if speech.seat.startswith(subject))
-    scores = [score for score in own if score is not None]
-    lost = sum(penalty.amount for penalty in penalties if penalty.subject.startswith(subject))
-    return fmean(scores) + lost / len(scores) if scores else 0.0
 
 
 def _ahead(counted: Mapping[str, float]) -> str:

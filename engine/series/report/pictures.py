@@ -96,7 +96,13 @@ def _draw_points(
 def _free(x: float, y: float, word: str, taken: Sequence[_Box], frame: _Box) -> _Box:
     """Return a place for a number near its point, where nothing else is."""
     half = width_of(word) / 2
-    around = [_around(x, y, half, place) for place in range(DIRECTIONS * len(REACHES))]
+    around = []
+    for reach in REACHES:
+        for direction in range(DIRECTIONS):
+            angle = 2 * pi * direction / DIRECTIONS
+            to_x, to_y = x + (reach + half - 4) * cos(angle), y + reach * sin(angle)
+            box = _Box(to_x - half, to_y - SIZE / 2 - 1, to_x + half, to_y + SIZE / 2 + 1)
+            around.append(box)
     inside = [
         one
         for one in around
@@ -107,12 +113,6 @@ def _free(x: float, y: float, word: str, taken: Sequence[_Box], frame: _Box) -> 
     ]
     clear = (one for one in inside if not any(one.meets(other) for other in taken))
     return next(clear, (inside or around)[0])
-
-
-def _around(x: float, y: float, half: float, place: int) -> _Box:
-    reach, angle = REACHES[place // DIRECTIONS], 2 * pi * (place % DIRECTIONS) / DIRECTIONS
-    to_x, to_y = x + (reach + half - 4) * cos(angle), y + reach * sin(angle)
-    return _Box(to_x - half, to_y - SIZE / 2 - 1, to_x + half, to_y + SIZE / 2 + 1)
 
 
 WIDTH, MARGIN = 400, 16
