@@ -95,7 +95,13 @@ class Site:
         except OSError as error:
             await runner.cleanup()
             in_use = error.errno == errno.EADDRINUSE
-            where = {"host": self._host, "port": self._port, "why": _why(error)}
+            why = str(error.strerror or error)
+            if in_use:
+                why = "another program uses this port"
+            # The loop's own words repeat the address; numbers of gaierror are not the system's.
+            elif error.errno is not None and not isinstance(error, gaierror):
+                why = os.strerror(error.errno)
+            where = {"host": self._host, "port": self._port, "why": why}
             raise SettingsError(self._taken.format(**where), passing=in_use) from error
         self.address = listening.sockets[0].getsockname()[:2]
         return listening
@@ -164,15 +170,6 @@ class _Connection(web.RequestHandler):
         if status >= 500:
             return super().handle_error(request, status, exc, message)
         return _refuse(request, status, "it is no request in HTTP")
-
-
-def _why(error: OSError) -> str:
-    """Return why an address cannot be had; the loop's own words repeat the address."""
-    if error.errno == errno.EADDRINUSE:
-        return "another program uses this port"
-    if error.errno is None or isinstance(error, gaierror):  # whose numbers are not the system's
-        return str(error.strerror or error)
-    return os.strerror(error.errno)
 
 
 def _refuse(request: web.BaseRequest, status: int, why: str) -> web.Response:

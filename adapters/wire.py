@@ -146,7 +146,11 @@ class ChannelPace:
     @asynccontextmanager
     async def turn(self, channel: str) -> AsyncIterator[None]:
         """Wait for a slot, without a limit, and send within it."""
-        lane = self._lanes.get(channel) or self._open_lane(channel)
+        if channel not in self._lanes and len(self._lanes) >= MOST_LANES:
+            now = time.monotonic()
+            busy = {k: v for k, v in self._lanes.items() if v.waiting or v.free_at > now}
+            self._lanes = busy
+        lane = self._lanes.setdefault(channel, _Lane())
         lane.waiting += 1
         try:
             async with lane.lock:
@@ -159,13 +163,6 @@ class ChannelPace:
                     lane.free_at = since + self.gap
         finally:
             lane.waiting -= 1
-
-    def _open_lane(self, channel: str) -> _Lane:
-        if len(self._lanes) >= MOST_LANES:
-            now = time.monotonic()
-            busy = {k: v for k, v in self._lanes.items() if v.waiting or v.free_at > now}
-            self._lanes = busy
-        return self._lanes.setdefault(channel, _Lane())
 
 
 # Events with the same key are handled in order, others concurrently.

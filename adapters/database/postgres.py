@@ -469,10 +469,15 @@ class _PostgresServer(Dialect):
 
     def explain(self, error: Exception) -> StoreError:
         state = getattr(error, "sqlstate", None)
+        # What passes may succeed later, as nothing about it is wrong.
+        if state is None:
+            passing = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        else:
+            passing = str(state).startswith((*PASSING, *LOCKS, *SHORT))
         return StoreError(
             f"The database {self.name} could not be used: {self._say(error)}. "
             f"{_advice(state, str(error))}",
-            passing=_may_pass(error),
+            passing=passing,
             misconfigured=any(text in str(error) for text in PASSWORD),
         )
 
@@ -512,14 +517,6 @@ def _inspect(connection: SqlConnection) -> Inspection:
 
 def _is_lost(connection: _PostgresConnection) -> bool:
     return connection.driver.closed or connection.driver.broken
-
-
-def _may_pass(error: Exception) -> bool:
-    """Return whether the same may succeed later, as nothing about it is wrong."""
-    state = getattr(error, "sqlstate", None)
-    if state is None:
-        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return str(state).startswith((*PASSING, *LOCKS, *SHORT))
 
 
 def _advice(state: str | None, detail: str) -> str:

@@ -229,7 +229,17 @@ async def _attempt(
     if isinstance(outcome, CallFault):
         log.ended(entry)
         return outcome
-    reply = _reply(outcome, number, latency)
+    reply = Reply(
+        text=outcome.text,
+        replaced=outcome.replaced,
+        thought=outcome.thought,
+        finish=outcome.finish,
+        model=outcome.model,
+        usage=outcome.usage,
+        cost=outcome.cost,
+        latency=latency,
+        attempts=number,
+    )
     log.ended(entry, reply)
     return _AttemptReply(reply, entry.doubles_cap)
 
@@ -266,18 +276,4 @@ def _entry(outcome: Outcome, number: int, latency: float, waited: float) -> Atte
         doubles_cap=wider,
         fault=kind,
         waited=waited,
-    )
-
-
-def _reply(answer: CallAnswer, number: int, latency: float) -> Reply:
-    return Reply(
-        text=answer.text,
-        replaced=answer.replaced,
-        thought=answer.thought,
-        finish=answer.finish,
-        model=answer.model,
-        usage=answer.usage,
-        cost=answer.cost,
-        latency=latency,
-        attempts=number,
     )

@@ -116,18 +116,15 @@ _KEYS = re.compile(
 def redact(text: str, *secrets: str) -> str:
     """Return one short line of a backend's words without keys or parts of the secrets."""
     read = _INVISIBLE.sub("", clean(text[:MOST_READ]))
-    line = _without_parts(" ".join(_KEYS.sub(HIDDEN, read).split()), secrets)
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
-def _without_parts(line: str, secrets: tuple[str, ...]) -> str:
-    """Hide every stretch of a line that is made of parts of the secrets, in capitals or not."""
+    line = " ".join(_KEYS.sub(HIDDEN, read).split())
+    # Every stretch that is made of parts of the secrets, in capitals or not.
     lower, hidden = line.translate(_LOWER), set[int]()
     for size, parts in _parts(secrets).items():
         starts = (at for at in range(len(line)) if lower[at : at + size] in parts)
         hidden.update(at + i for at in starts for i in range(size))
     runs = groupby(range(len(line)), lambda at: at in hidden)
-    return "".join(HIDDEN if hides else "".join(line[at] for at in run) for hides, run in runs)
+    line = "".join(HIDDEN if hides else "".join(line[at] for at in run) for hides, run in runs)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 @lru_cache(maxsize=64)

@@ -98,7 +98,10 @@ class Gate:
 
         Returns the seconds that it waited for a limit: 0 if it found none reached.
         """
-        asked = perf_counter() if self._is_reached() else None
+        reached = self._waiting or self._busy >= self._fleet.whole(self._most)
+        if self._requests is not None:
+            reached = reached or not self._requests.has_room(1)
+        asked = perf_counter() if reached else None
         await self._enter()
         try:
             if self._requests is not None:
@@ -109,12 +112,6 @@ class Gate:
             self._leave()
             raise
         return waited
-
-    def _is_reached(self) -> bool:
-        """Whether a limit is reached now, so that a try has to wait."""
-        if self._waiting or self._busy >= self._fleet.whole(self._most):
-            return True
-        return self._requests is not None and not self._requests.has_room(1)
 
     async def __aexit__(
         self,

@@ -51,24 +51,18 @@ log = structlog.get_logger(__name__)
 
 async def capabilities_of(home: Workspace, channel: str) -> PlaceCapabilities:
     """Return the obstacles in a channel, from Slack's data and the app's scopes."""
-    scopes = await _scopes(home.rest)
+    try:
+        scopes = (await home.rest.identity()).scopes
+        if scopes and not scopes.issuperset((*SCOPES, *FOR_FILES)):
+            # A reinstalled app has other scopes, and often the same token.
+            scopes = (await home.rest.identity(again=True)).scopes
+    except VenueError as error:
+        log.info("scopes unknown", why=str(error))
+        scopes = frozenset()  # as if Slack did not say
     unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
     return PlaceCapabilities(
         unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN
     )
-
-
-async def _scopes(rest: SlackRest) -> frozenset[str]:
-    """Return the app's scopes; empty if Slack does not say."""
-    try:
-        known = (await rest.identity()).scopes
-        if known and not known.issuperset((*SCOPES, *FOR_FILES)):
-            # A reinstalled app has other scopes, and often the same token.
-            known = (await rest.identity(again=True)).scopes
-    except VenueError as error:
-        log.info("scopes unknown", why=str(error))
-        return frozenset()
-    return known
 
 
 def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
@@ -26,7 +27,7 @@ from adapters.slack.fields import (
 )
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.payloads import AttachedFile, ReplyTarget, Submitted
-from adapters.slack.rest import SlackRest, read_files
+from adapters.slack.rest import read_files
 from adapters.slack.venue import SlackPlace, link_to
 from engine.chat.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
@@ -85,18 +86,14 @@ class Modals:
             )
             offered = await models(self._handler.commands, person)
             topic = "" if about is None else motion_of(about)
-            return form_of(offered, await self._most_files(home.rest), topic)
+            most_files = 0  # unless the app may read files
+            with suppress(VenueError):
+                if FOR_READING in (await home.rest.identity()).scopes:
+                    most_files = self._handler.commands.defaults.sources.files
+            return form_of(offered, most_files, topic)
 
         with speaking(await self._handler.language(requester, ask=False)):
             await self._open(requester, trigger, make)
-
-    async def _most_files(self, rest: SlackRest) -> int:
-        """Return how many files can be attached: none unless the app may read files."""
-        try:
-            scopes = (await rest.identity()).scopes
-        except VenueError:
-            return 0
-        return self._handler.commands.defaults.sources.files if FOR_READING in scopes else 0
 
     async def open_settings(self, requester: ReplyTarget, trigger: str) -> None:
         """Open the settings form, or explain that only managers may see it."""

@@ -7,7 +7,6 @@ a forged one, and is replaced by a new one whenever it gains an annotator.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import NamedTuple
 
@@ -202,8 +201,17 @@ class LabelPages:
         token = request.query.get(TOKEN, "")
         name = request.match_info["task"]
         known = await self._find(request)
-        if not token:
-            return self._see(request, "next") if known else self._offer_accounts(request)
+        if not token and known:
+            return self._see(request, "next")
+        if not token and not self._titles:
+            return failure_page(request, 403, UNINVITED)
+        if not token:  # people may sign in, whatever task there is or is not
+            return show_page(
+                "label_sign_in.html.jinja",
+                language_of(request),
+                path=request.path,
+                accounts=self._titles,
+            )
         self._tries.check(client_of(request))
         state, task, _ = await self._labelling.invitation(token)
         if task is None or task.name != name or state == "unknown":
@@ -244,17 +252,6 @@ class LabelPages:
             missing=bool(task.parameter) and not known,
             accounts={} if known else self._titles,
             token=begun.token,
-        )
-
-    def _offer_accounts(self, request: Request) -> Response:
-        """Answer a visit without a link: people may sign in, whatever task there is or is not."""
-        if not self._titles:
-            return failure_page(request, 403, UNINVITED)
-        return show_page(
-            "label_sign_in.html.jinja",
-            language_of(request),
-            path=request.path,
-            accounts=self._titles,
         )
 
     @needs(_begun, _gone)
@@ -493,10 +490,14 @@ def filled(form: Form, sheet: Sheet) -> _FilledForm:
     numbers = (speech.number for one in sheet.rounds for speech in one.speeches)
     thumbs = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
     comment = form.get("comment")
+    confidence = one_of("confidence", CONFIDENCES)
+    if sheet.percent:
+        typed = form.get("confidence")
+        confidence = typed.strip()[:MOST_TYPED] if isinstance(typed, str) else ""
     # Browsers send a line's end as two characters, and count it as one.
     return _FilledForm(
         one_of("option", OPTIONS),
-        _typed(form) if sheet.percent else one_of("confidence", CONFIDENCES),
+        confidence,
         one_of("ground", GROUNDS),
         comment.replace("\r\n", "\n").strip() if isinstance(comment, str) else "",
         {number: thumb == UP for number, thumb in thumbs if thumb in (UP, DOWN)},
@@ -519,6 +520,10 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
     if len(given.comment) > MOST_COMMENT:
         return N_("Your reason is too long. Shorten it to 2,000 characters.")
     try:
+        seconds = float(form.get("seconds", ""))
+    except (TypeError, ValueError):
+        seconds = 0.0
+    try:
         return SheetAnswer.model_validate(
             {
                 "option": given.option,
@@ -526,21 +531,8 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
                 "ground": given.ground,
                 "comment": given.comment,
                 "thumbs": dict(given.thumbs),
-                "seconds": _seconds(form),
+                "seconds": seconds if 0 < seconds <= LONGEST_SECONDS else None,
             }
         )
     except ValidationError:
         return N_("Your answer could not be read. Check it and send it once more.")
-
-
-def _typed(form: Form) -> str:
-    given = form.get("confidence")
-    return given.strip()[:MOST_TYPED] if isinstance(given, str) else ""
-
-
-def _seconds(form: Form) -> float | None:
-    try:
-        seconds = float(form.get("seconds", ""))
-    except (TypeError, ValueError):
-        return None
-    return seconds if math.isfinite(seconds) and 0 < seconds <= LONGEST_SECONDS else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -383,7 +384,9 @@ def _terms(form: Mapping[str, str], accounts: Collection[str]) -> Terms:
     plain = ("name", "language", "code", "parameter", "about")
     given: dict[str, Any] = {name: form.get(name, "").strip() for name in plain}
     given |= {name: form.get(name) or 0 for name in ("per_debate", "each")}
-    given["repeats"] = _part(form.get("repeats", ""))
+    given["repeats"] = form.get("repeats", "")
+    with suppress(ValueError):  # no number, which is refused below
+        given["repeats"] = float(given["repeats"]) / 100
     given["pay"] = form.get("pay", "").replace(",", ".") or None
     given |= {name: name in form for name in ("disagreement", "hold_code")}
     given["sign_in"] = tuple(name for name in accounts if f"sign_in-{name}" in form)
@@ -397,13 +400,6 @@ def _paid(given: str) -> float | None:
     except ValueError:
         return None
     return pay if isfinite(pay) and 0 <= pay <= MOST_PAY else None
-
-
-def _part(given: str) -> float | str:
-    try:
-        return float(given) / 100
-    except ValueError:
-        return given
 
 
 def _where(form: Mapping[str, str]) -> ExportFilter:

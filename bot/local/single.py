@@ -202,7 +202,10 @@ def read_files(
     try:
         for path in map(Path.expanduser, map(Path, given)):
             before = len(files)
-            for one in _inside(path):
+            inside = [path]
+            if path.is_dir():
+                inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+            for one in inside:
                 try:
                     if not one.is_file():
                         raise NotTextError(
@@ -222,12 +225,6 @@ def read_files(
     except OSError as error:
         raise UsageError(f"--sources reads a file that cannot be read: {error}.") from None
     return tuple(files), tuple(left_out)
-
-
-def _inside(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return sorted(one for one in path.iterdir() if not one.name.startswith("."))
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:

@@ -313,7 +313,12 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
                 raise UsageError(
                     f"People vote on debate {one.code}; delete it once its vote has closed."
                 )
-            await _check_series(store, one)
+            held = await store.series.find(one.series) if one.series else None
+            if held is not None and held.goes_on:
+                raise UsageError(
+                    f"Debate {one.code} is part of {held.name}, which goes on and would hold it "
+                    f"again; stop it first with rostrum series stop {held.name}."
+                )
         doomed = [debate, other] if mirror and other else [debate]
         series = await store.series.find(debate.series) if debate.series else None
         held_again = series is not None and not series.recurs
@@ -363,16 +368,6 @@ def _erase_records(folder: Path, *parts: Path) -> None:
     except OSError as error:
         why = error.strerror or "it is a link"
         raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
-
-
-async def _check_series(store: Store, debate: Debate) -> None:
-    """Raise UsageError for a debate of a series that would hold it once more."""
-    series = await store.series.find(debate.series) if debate.series else None
-    if series is not None and series.goes_on:
-        raise UsageError(
-            f"Debate {debate.code} is part of {series.name}, which goes on and would hold it "
-            f"again; stop it first with rostrum series stop {series.name}."
-        )
 
 
 def _codes(debates: list[Debate]) -> str:

@@ -28,13 +28,17 @@ def ask_health(url: str | None) -> None:
             "Health is not served, so it cannot be asked for; set ROSTRUM_HEALTH__PORT to a port, "
             "such as 8080, and start Rostrum again."
         )
-    if not _is_web(address):
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
         _fail(
             f"“{address}” is not an http or https address; write it as "
             "http://127.0.0.1:8080/readyz."
         )
     try:
-        parts = urlsplit(address)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
         try:
@@ -53,14 +57,6 @@ def ask_health(url: str | None) -> None:
     if not well or status != 200:
         _fail(" ".join(map(str, problems)) or "Rostrum is not well.")
     print("Rostrum is well.")
-
-
-def _is_web(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def _configured() -> str | None:

@@ -145,7 +145,10 @@ def _read_judgments(file: Path) -> CaseSource:
             left_out += 1
             continue
         pairs.setdefault(pair, answers)
-        if winner and _is_person(str(row.get("judge", ""))):
+        judge = str(row.get("judge", ""))
+        # People count: models are named by backend, or as GPT-4 in MT-bench.
+        is_model = "/" in judge or judge.lower().startswith(("gpt", "claude", "llm"))
+        if winner and not is_model:
             votes[pair][winner] += 1
     if not pairs:
         raise UsageError(f"{file} has no judgments of two models' answers.")
@@ -184,11 +187,6 @@ def _chat(value: Any) -> list[Row]:
     return [one for one in found if isinstance(one, dict) and {"role", "content"} <= one.keys()]
 
 
-def _is_person(judge: str) -> bool:
-    """Return whether a judge is a person: models are named by backend, or as GPT-4 in MT-bench."""
-    return "/" not in judge and not judge.lower().startswith(("gpt", "claude", "llm"))
-
-
 def _asked(chat: Chat) -> str:
     return "\n\n".join(str(one["content"]) for one in chat if one["role"] == "user")
 
@@ -210,12 +208,14 @@ def _of_pair(pair: _Pair, answers: Sequence[Chat], votes: Counter[str]) -> Judge
     ]
     name = f"{pair.question} {' '.join(pair.models)} {pair.turn}"
     models = (Model.parse(f"{BACKEND}/{one}") for one in pair.models)
+    preferred = votes.most_common(2)
+    tied = len(preferred) == 2 and preferred[0][1] == preferred[1][1]
     return JudgedCase(
         key=_digest("\n".join((name, topic, *said[0], *said[1])).encode()),
         topic=topic,
         sides=dict(zip(sides, models, strict=True)),
         turns=tuple(turns),
-        human=_majority(votes),
+        human=TIE if tied else preferred[0][0] if preferred else None,
         rubric="answers",
     )
 
@@ -246,14 +246,6 @@ def _answer(side: str, place: int, round_: int, number: int, text: str, model: s
         limit=0,
         model=model,
     )
-
-
-def _majority(votes: Counter[str]) -> str | None:
-    """Return whom most people preferred; a tie where two were named as often, None without any."""
-    if not votes:
-        return None
-    ranked = votes.most_common()
-    return TIE if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
 # --- files -------------------------------------------------------------------------------

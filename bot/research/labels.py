@@ -265,7 +265,12 @@ def show_report(found: LabelReport) -> None:
         rates = map(_rate, (one.others, one.known, one.again))
         rows.append((one.name, one.labels, *rates, seconds, marks))
     show_table("", titles, rows, complete=True)
-    _show_hard(found)
+    columns, rows = ("hard debate", "labels", "alike", "jury", "chat", "topic"), []
+    for hard in found.hard:
+        counts = ", ".join(f"{option} {n}" for option, n in sorted(hard.labels.items()))
+        judged = (hard.jury or "–", hard.chat or "–")
+        rows.append((hard.code, counts, f"{hard.agreement:.0%}", *judged, hard.topic))
+    show_table("", columns, rows, complete=True)
 
 
 def _told(of: LabelReport) -> Iterable[str]:
@@ -294,15 +299,6 @@ def _rate(of: Rate) -> str:
     if of.value is None or of.low is None or of.high is None:
         return "–"
     return f"{of.right}/{of.n} ({of.value:.0%}, {of.low:.0%}–{of.high:.0%})"
-
-
-def _show_hard(of: LabelReport) -> None:
-    titles, rows = ("hard debate", "labels", "alike", "jury", "chat", "topic"), []
-    for one in of.hard:
-        counts = ", ".join(f"{option} {n}" for option, n in sorted(one.labels.items()))
-        judged = (one.jury or "–", one.chat or "–")
-        rows.append((one.code, counts, f"{one.agreement:.0%}", *judged, one.topic))
-    show_table("", titles, rows, complete=True)
 
 
 # The pages of labelling, joined: who may sign in, who manages, and what sessions rest on.

@@ -113,19 +113,16 @@ class Display:
         """Read what calls took, beside the series and not too often."""
         began = self._now()
         self._usage = await self._store.usage.read(UsageFilter(series=self._series.name))
-        self._watch_cap(await self._store.series.taken(self._series.name))
+        taken = await self._store.series.taken(self._series.name)
+        cap, percent = self._series.limits.usd, self._percent
+        if cap and percent is not None and not self._warned and taken >= cap * percent / 100:
+            self._warned = True
+            self._warning = (
+                f"At least {percent:g} % of the cap of {dollars(cap)} USD is used or reserved."
+            )
+            log.info("series near its cap", series=self._series.name, percent=percent, usd=cap)
         took = self._now() - began
         self._read_again = began + max(TOTALS_SECONDS, TOTALS_SHARE * took)
-
-    def _watch_cap(self, taken: float) -> None:
-        cap, percent = self._series.limits.usd, self._percent
-        if not cap or percent is None or self._warned or taken < cap * percent / 100:
-            return
-        self._warned = True
-        self._warning = (
-            f"At least {percent:g} % of the cap of {dollars(cap)} USD is used or reserved."
-        )
-        log.info("series near its cap", series=self._series.name, percent=percent, usd=cap)
 
 
 def _is_over(standing: SeriesProgress) -> bool:

@@ -310,7 +310,13 @@ def _show(found: _Measured) -> None:
     for title, columns, rows in tell_arms(found.arms) if found.arms else ():
         show_table(title, columns, rows)
     if found.replacement is not None:
-        _show_replacement(found.replacement)
+        lines, tables = tell_replacement(found.replacement)
+        for title, columns, rows in tables:
+            show_table(title, columns, rows)
+        console = TableConsole()
+        console.print()
+        for line in lines:
+            console.print(line)
 
 
 def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
@@ -320,16 +326,6 @@ def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         figures = [cell for cell, one in zip(cells, row, strict=True) if isinstance(one, Figure)]
         if any(figures) or not figures:
             yield cells
-
-
-def _show_replacement(found: ReplacementTest) -> None:
-    lines, tables = tell_replacement(found)
-    for title, columns, rows in tables:
-        show_table(title, columns, rows)
-    console = TableConsole()
-    console.print()
-    for line in lines:
-        console.print(line)
 
 
 _Shown: TypeAlias = tuple[str, Sequence[str], Iterable[Sequence[object]]]

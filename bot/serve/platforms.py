@@ -195,17 +195,12 @@ def _open_slack(slack: SlackSettings) -> Slack:
     if (given := credentials_of(slack)) is not None:
         workspaces = installations = Installations(rest, frozenset(slack.allowed_teams))
         installer = Installer(given, installations)
-    connection = SlackConnection(
-        workspaces, _transport(rest, slack, site), site, slack.managers, installer=installer
-    )
+    if slack.mode == "http" and slack.signing_secret is not None:
+        transport: Transport = HttpTransport(slack.signing_secret, site)
+    elif slack.app_token is not None:
+        transport = SocketTransport(rest, slack.app_token)
+    else:  # the settings are known to be complete
+        raise SettingsError(NOTHING_SET)
+    connection = SlackConnection(workspaces, transport, site, slack.managers, installer=installer)
     sockets = SOCKETS if slack.mode == "socket" else None
     return Slack(workspaces, SlackVenue(workspaces, managers=slack.managers), connection, sockets)
-
-
-def _transport(rest: SlackRest, slack: SlackSettings, site: Site) -> Transport:
-    """Return the transport of events; the settings are known to be complete."""
-    if slack.mode == "http" and slack.signing_secret is not None:
-        return HttpTransport(slack.signing_secret, site)
-    if slack.app_token is not None:
-        return SocketTransport(rest, slack.app_token)
-    raise SettingsError(NOTHING_SET)

@@ -193,33 +193,25 @@ def read_layers(
     Raises SettingsError for an unreadable file.
     """
     shape = shape_of(settings)
-    toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
-    dotenv = _read_env_file(shape, settings, env_file)
-    environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
-    values = [*toml, *dotenv, *environment, *_from_host(shape)]
+    try:
+        toml = TomlConfigSettingsSource(settings, toml_file).toml_data
+    except UnicodeDecodeError:
+        raise SettingsError(f"{toml_file} is not UTF-8 text; save it as UTF-8.") from None
+    except (TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{toml_file} is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise SettingsError(f"{toml_file} cannot be read: {error.strerror}.") from None
+    values = [*_expand(shape, (), toml, toml_file.name)]
+    for line in unread_lines(read_env(env_file)):
+        said = f"Line {line} of {env_file} is not NAME=value; correct it, or remove it."
+        values.append(Wrong((), said))
+    dotenv = DotEnvSettingsSource(settings, env_file=env_file).env_vars
+    values += _from_variables(shape, dotenv, env_file.name)
+    values += _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
+    values += _from_host(shape)
     given = [value for value in values if isinstance(value, _Given)]
     wrong = [value for value in values if isinstance(value, Wrong)]
     return given, [*wrong, *_given_twice(given)]
-
-
-def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
-    try:
-        return TomlConfigSettingsSource(settings, file).toml_data
-    except UnicodeDecodeError:
-        raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
-    except (TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(f"{file} is not valid TOML: {error}.") from None
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
-
-
-def _read_env_file(
-    shape: Shape, settings: type[BaseSettings], file: Path
-) -> Iterator[_Given | Wrong]:
-    for line in unread_lines(read_env(file)):
-        yield Wrong((), f"Line {line} of {file} is not NAME=value; correct it, or remove it.")
-    variables = DotEnvSettingsSource(settings, env_file=file).env_vars
-    yield from _from_variables(shape, variables, file.name)
 
 
 def read_env(file: Path) -> str:
@@ -582,8 +574,19 @@ def _sign_in_faults(web: WebSettings) -> Iterator[Wrong]:
 
 def _unknown_backends(settings: Settings) -> Iterator[Wrong]:
     known = {REHEARSAL, *settings.backends}
-    for name, model in _named_models(settings):
-        if model.backend not in known:
+    named: dict[str, Iterable[Model | None]] = {
+        "models": settings.models,
+        "jurors": settings.jurors,
+        "default_a": (settings.default_a,),
+        "default_b": (settings.default_b,),
+        "default_judges": settings.default_judges,
+        "default_seats": settings.default_seats.values(),
+        "prices": map(Model.parse, settings.prices),
+    }
+    for name, models in named.items():
+        for model in filter(None, models):
+            if model.backend in known:
+                continue
             close = nearest(model.backend, known)
             address = variable(["backends", model.backend, "base_url"])
             hint = f"did you mean {close}?" if close else f"set {address}."
@@ -592,19 +595,6 @@ def _unknown_backends(settings: Settings) -> Iterator[Wrong]:
                 f"{variable([name])} names {model.ref}, but there is no backend "
                 f"“{model.backend}”; {hint}",
             )
-
-
-def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
-    for name, models in (
-        ("models", settings.models),
-        ("jurors", settings.jurors),
-        ("default_a", (settings.default_a,)),
-        ("default_b", (settings.default_b,)),
-        ("default_judges", settings.default_judges),
-        ("default_seats", settings.default_seats.values()),
-        ("prices", map(Model.parse, settings.prices)),
-    ):
-        yield from ((name, model) for model in models if model)
 
 
 def _web_faults(settings: Settings) -> Iterator[str]:
