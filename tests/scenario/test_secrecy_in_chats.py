@@ -26,7 +26,7 @@ async def test_nothing_that_is_sent_before_the_reveal_names_a_model(
     if isinstance(chat, OnDiscord):
         chat.discord.allow("manage_webhooks")
     if held == "refused name":
-        monkeypatch.setattr("engine.run.estimate.draw_names", lambda *_: {"A": "Clyde", "B": "Pip"})
+        monkeypatch.setattr("engine.run.plan.draw_names", lambda *_: {"A": "Clyde", "B": "Pip"})
     options = {"format": "audited"} if held == "audited" else {"round_votes": True}
     with capture_logs() as logs:
         async with chat.stage.process() as app:
