@@ -15,7 +15,7 @@ from engine.chat.parameters import IN_A_CHAT
 from engine.formats import FORMATS
 from engine.run.order import Defaults
 from engine.values.errors import UsageError
-from engine.values.options import STANCES, read_option, read_options
+from engine.values.options import STANCES, read_options
 from engine.values.source_files import pasted
 from engine.words.buttons import Form
 from engine.words.phrases import TOPIC_HINT
@@ -210,15 +210,17 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
 def command_of(view: SubmittedForm) -> StartArguments:
     """Return the submitted values. Raises MistakeError for a field with an invalid one."""
     given = {name: text for name in texts.FIELDS if (text := view.text(name))}
-    asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
-    asked |= {name: given[field] for field, name in STANCES.items() if field in given}
-    if "minutes" in given:
-        try:
-            asked["vote_minutes"] = read_option("vote_minutes", given["minutes"], "minutes")
-        except UsageError as error:
-            raise MistakeError("minutes", error) from error
+    fields = {name: name for name in IN_A_CHAT} | {"vote_minutes": "minutes"}
+    fields |= {name: field for field, name in STANCES.items()}
+    asked: dict[str, Any] = {}
+    for name, field in fields.items():
+        if field in given:
+            try:
+                asked |= read_options({name: given[field]}, fields.__getitem__).given()
+            except UsageError as error:
+                raise MistakeError(field, error) from error
     return StartArguments(
-        **read_options(asked).given(),
+        **asked,
         sides=_sides(given),
         jurors=view.entered("jurors"),
         sources=(pasted(given["source"]),) if "source" in given else (),

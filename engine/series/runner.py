@@ -219,8 +219,9 @@ class SeriesRunner:
 
     async def _begin(self, planned: Sequence[Planned]) -> None:
         """Begin debates side by side, as each waits for the disk. Raises the first failure."""
+        orders = [order_of(self.series, one) for one in planned]
         begun = await asyncio.gather(
-            *(self.service.start(order_of(self.series, one), self.defaults) for one in planned),
+            *(self.service.start(order, self.defaults) for order in orders),
             return_exceptions=True,
         )
         for one, started in zip(planned, begun, strict=True):

@@ -196,6 +196,10 @@ async def test_more_models_than_a_list_takes_are_all_offered_and_a_mistake_stand
         assert offered(form, "jurors")[-230:] == models
         late = await slack.submit(form, {"topic": "Tea", "minutes": "14d"})
         assert "at most a week" in late.errors["minutes"]
+        unseen = {"topic": "Tea", "for": "\u200b", "against": "coffee"}
+        for field, typed in (("topic", {"topic": "\u200b"}), ("for", unseen)):
+            sent = await slack.submit(form, typed)
+            assert "invisible" in sent.errors[field]
         assert slack.messages() == []
         sent = await slack.submit(form, {"topic": "Tea", "a": models[229]})
         assert sent.errors == {}
